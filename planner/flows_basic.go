@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"railyard/model/units"
 )
 
 // basicFlow is a flow with fewer paths that loads every link as another does: a basic solution of the linear program of
@@ -24,9 +26,6 @@ type way struct {
 	path  []int32
 	units float64
 }
-
-// zeroUnits is what counts as none, of units in the tens.
-const zeroUnits = 1e-6
 
 // inFewPaths is a flow that loads links alike on as few paths as that allows.
 func (f *flow) inFewPaths() *flow {
@@ -209,10 +208,10 @@ func (x *basicFlow) write() {
 	f := x.f
 	coarse, exact := f.units, f.fullest()
 	best, least := 0, math.Inf(1)
-	for units := 1; units <= finer*coarse && least > 1+roundingLoss; units++ {
-		x.round(coarse, units)
-		if full := f.fullest() / exact * float64(coarse) / float64(units); full < least {
-			best, least = units, full
+	for fine := 1; fine <= finer*coarse && least > 1+roundingLoss; fine++ {
+		x.round(coarse, fine)
+		if full := f.fullest() / exact * float64(coarse) / float64(fine); full < least {
+			best, least = fine, full
 		}
 	}
 	if f.units != best {
@@ -227,28 +226,16 @@ const (
 )
 
 // round cuts the data of each pair into so many units and gives them to its paths, by largest remainders.
-func (x *basicFlow) round(coarse, units int) {
-	x.f.units, x.f.paths = units, make([][]int32, len(x.pairs)*units)
-	type part struct {
-		*way
-		whole int
-		rest  float64
-	}
+func (x *basicFlow) round(coarse, fine int) {
+	x.f.units, x.f.paths = fine, make([][]int32, len(x.pairs)*fine)
 	for pair, ways := range x.pairs {
-		at, parts, left := x.f.paths[pair*units:(pair+1)*units], make([]part, len(ways)), units
+		at, shares := x.f.paths[pair*fine:(pair+1)*fine], make([]float64, len(ways))
 		for i, w := range ways {
-			share := w.units * float64(units) / float64(coarse)
-			whole := int(share + zeroUnits)
-			parts[i] = part{w, whole, share - float64(whole)}
-			left -= whole
+			shares[i] = w.units / float64(coarse)
 		}
-		slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.rest, a.rest) })
-		for i, p := range parts {
-			if i < left {
-				p.whole++
-			}
-			for range p.whole {
-				at[0], at = p.path, at[1:]
+		for i, n := range units.Apportion(fine, shares) {
+			for range n {
+				at[0], at = ways[i].path, at[1:]
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/symmetry"
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // reroutes say how data of rails get into and out of the nodes. A rail is the GPUs of one
@@ -185,32 +186,22 @@ func (b *reroutes) fill() error {
 	return nil
 }
 
-// deal shares units out over the ways into the network in proportion to their room.
-func (k *railKind) deal(units int) []int {
-	total := sum(k.room)
-	out, order, left := make([]int, len(k.room)), make([]int, len(k.room)), units
-	rest := make([]float64, len(k.room))
+// deal shares so many units out over the ways into the network in proportion to their room.
+func (k *railKind) deal(count int) []int {
+	total, parts := sum(k.room), make([]float64, len(k.room))
 	for i, x := range k.room {
-		exact := float64(units) * x / total
-		out[i] = int(exact + 1e-9)
-		rest[i] = math.Round(1e6 * (exact - float64(out[i])))
-		left -= out[i]
-		order[i] = i
+		parts[i] = x / total
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
-	for i := range left {
-		out[order[i]]++
-	}
-	return out
+	return units.Apportion(count, parts)
 }
 
 // reroute leaves on each rail what it has room for, and gives the rest to those with room, from
 // one of these on.
-func (k *railKind) reroute(units, from int) {
-	room := k.deal(len(k.room) * units)
+func (k *railKind) reroute(each, from int) {
+	room := k.deal(len(k.room) * each)
 	var free []int // by rerouted unit: a rail with room
 	for i := range room {
-		k.by[i] = slices.Repeat([]int{i}, min(units, room[i]))
+		k.by[i] = slices.Repeat([]int{i}, min(each, room[i]))
 		free = append(free, slices.Repeat([]int{i}, room[i]-len(k.by[i]))...)
 	}
 	if len(free) > 0 {
@@ -218,7 +209,7 @@ func (k *railKind) reroute(units, from int) {
 		free = append(free[from:], free[:from]...)
 	}
 	for i, list := range k.by {
-		n := units - len(list)
+		n := each - len(list)
 		k.by[i], free = append(list, free[:n]...), free[n:]
 	}
 }

@@ -1,9 +1,10 @@
 package pack
 
 import (
-	"cmp"
 	"math"
 	"slices"
+
+	"railyard/model/units"
 )
 
 // wholeShares are shares in whole numbers of equal parts of the data.
@@ -71,19 +72,7 @@ func (x *shares) round(each int) *wholeShares {
 
 // round makes whole numbers of shares, and shares of these again.
 func (m *mix) round(total int) []int {
-	out := make([]int, len(m.share))
-	order := make([]int, len(m.share))
-	left := total
-	for i, x := range m.share {
-		out[i] = int(x * float64(total))
-		left -= out[i]
-		order[i] = i
-	}
-	rest := func(i int) float64 { return math.Round(1e6 * (m.share[i]*float64(total) - float64(out[i]))) }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest(b), rest(a)) })
-	for i := 0; i < left && len(out) > 0; i++ {
-		out[order[i%len(order)]]++
-	}
+	out := units.Apportion(total, m.share)
 	for i := range m.share {
 		m.share[i] = float64(out[i]) / float64(max(total, 1))
 	}
