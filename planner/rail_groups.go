@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"railyard/model/collective"
@@ -154,26 +153,7 @@ func (g *railGroups) ofNodes(rail int, x railRun, from, to int) []schedule.Chunk
 			list = append(list, parts[node])
 		}
 	}
-	return fewSets(list)
-}
-
-// fewSets is the union of ranges as few sets.
-func fewSets(list []schedule.ChunkSet) []schedule.ChunkSet {
-	slices.SortFunc(list, func(a, b schedule.ChunkSet) int { return cmp.Compare(a.First, b.First) })
-	var whole, out []schedule.ChunkSet
-	for _, s := range list {
-		if n := len(whole) - 1; n >= 0 && whole[n].First+whole[n].Count == s.First {
-			whole[n].Count += s.Count
-		} else if s.Count > 0 {
-			whole = append(whole, s)
-		}
-	}
-	for _, s := range whole {
-		if n := len(out) - 1; n < 0 || !out[n].Takes(s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return schedule.Union(list)
 }
 
 // of are groups of a stage, with all of a rank of a first node.

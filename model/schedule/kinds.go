@@ -118,16 +118,7 @@ func (m *kindMoves) runsTo(from runs, to permutation) runs {
 	if len(from) == 2 && from[0] == 0 && int(from[1]) == len(m.node) {
 		return from
 	}
-	var spans []span
-	for i := 0; i < len(from); i += 2 {
-		for lo := from[i]; lo < from[i+1]; {
-			hi := min(from[i+1], m.rank0[m.node[lo]+1])
-			moved := m.rankTo(lo, to)
-			spans = append(spans, span{moved, moved + hi - lo})
-			lo = hi
-		}
-	}
-	return joined(spans)
+	return from.moved(func(lo int32) int32 { return m.rank0[m.node[lo]+1] }, func(rank int32) int32 { return m.rankTo(rank, to) })
 }
 
 // segmentOf is the segment of a set that lies in one.

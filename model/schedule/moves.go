@@ -76,14 +76,5 @@ func (m *moves) runs(from runs, by int32) runs {
 	for _, d := range m.Digits {
 		grain = min(grain, d.Stride)
 	}
-	var spans []span
-	for i := 0; i < len(from); i += 2 {
-		for lo := from[i]; lo < from[i+1]; {
-			hi := min(from[i+1], lo-lo%grain+grain)
-			to := m.rank(lo, by)
-			spans = append(spans, span{to, to + hi - lo})
-			lo = hi
-		}
-	}
-	return joined(spans)
+	return from.moved(func(lo int32) int32 { return lo - lo%grain + grain }, func(rank int32) int32 { return m.rank(rank, by) })
 }

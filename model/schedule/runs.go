@@ -61,6 +61,19 @@ func (r runs) missing(n int32) int32 {
 	return -1
 }
 
+// moved is where a set goes whose ranks keep together up to a boundary: to says where one goes, boundary the next one behind it.
+func (r runs) moved(boundary, to func(rank int32) int32) runs {
+	var spans []span
+	for i := 0; i < len(r); i += 2 {
+		for lo := r[i]; lo < r[i+1]; {
+			hi, at := min(r[i+1], boundary(lo)), to(lo)
+			spans = append(spans, span{at, at + hi - lo})
+			lo = hi
+		}
+	}
+	return joined(spans)
+}
+
 // span is a run by itself.
 type span struct{ lo, hi int32 }
 

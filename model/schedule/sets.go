@@ -1,5 +1,10 @@
 package schedule
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Len is the number of chunks in the set.
 func (c ChunkSet) Len() int { return int(c.Count) * int(max(c.Outer, 1)) }
 
@@ -62,8 +67,36 @@ func (c *ChunkSet) repeat(times, step int32) {
 	}
 }
 
-// Takes adds a set to one of equally long sets in equal steps, if it is the next of them.
-func (c *ChunkSet) Takes(next ChunkSet) bool {
+// Union are disjoint ranges as few sets; it puts them in order.
+func Union(ranges []ChunkSet) []ChunkSet {
+	slices.SortFunc(ranges, func(a, b ChunkSet) int { return cmp.Compare(a.First, b.First) })
+	return inSteps(neighbours(ranges))
+}
+
+// neighbours makes one of ranges that follow one another.
+func neighbours(ranges []ChunkSet) (out []ChunkSet) {
+	for _, s := range ranges {
+		if n := len(out) - 1; n >= 0 && out[n].First+out[n].Count == s.First {
+			out[n].Count += s.Count
+		} else if s.Count > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// inSteps makes one of equally long sets in equal steps.
+func inSteps(sets []ChunkSet) (out []ChunkSet) {
+	for _, s := range sets {
+		if n := len(out) - 1; n < 0 || !out[n].takes(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// takes adds a set to one of equally long sets in equal steps, if it is the next of them.
+func (c *ChunkSet) takes(next ChunkSet) bool {
 	step := next.First - c.First
 	switch {
 	case next.Count != c.Count:

@@ -191,12 +191,10 @@ func (b *treePhases) ahead(from, to int32) int32 {
 func (b *treePhases) own() [][]ChunkSet {
 	out := make([][]ChunkSet, b.ranks)
 	for i, set := range b.chunks {
-		list := &out[b.List[i].Root]
-		if n := len(*list); n > 0 && (*list)[n-1].First+(*list)[n-1].Count == set.First {
-			(*list)[n-1].Count += set.Count
-			continue
-		}
-		*list = append(*list, set)
+		out[b.List[i].Root] = append(out[b.List[i].Root], set)
+	}
+	for r := range out {
+		out[r] = neighbours(out[r])
 	}
 	return out
 }

@@ -149,26 +149,29 @@ func (b *treePhases) compare(parent, x, y int32) int {
 
 // join makes one message of hops between the same ranks and places whose chunks lie next
 // to one another, or are sets of one length in equal steps; with early, in equal steps only.
-func join(hops []joint, early bool) []joint {
+func join(hops []joint, early bool) (out []joint) {
 	slices.SortFunc(hops, func(x, y joint) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), x.places(&y))
 	})
-	alike := func(x, y joint) bool {
-		x.set, x.tree, y.set, y.tree = ChunkSet{}, 0, ChunkSet{}, 0
-		return x == y
-	}
-	var whole, out []joint
-	for _, h := range hops {
-		if n := len(whole) - 1; n >= 0 && !early && alike(whole[n], h) && whole[n].set.First+whole[n].set.Count == h.set.First {
-			whole[n].set.Count += h.set.Count
-			continue
+	for len(hops) > 0 {
+		first, end := hops[0], 0
+		var sets []ChunkSet
+		for ; end < len(hops) && first.likewise(hops[end]); end++ {
+			sets = append(sets, hops[end].set)
 		}
-		whole = append(whole, h)
-	}
-	for _, h := range whole {
-		if n := len(out) - 1; n < 0 || !alike(out[n], h) || !out[n].set.Takes(h.set) {
-			out = append(out, h)
+		if !early {
+			sets = neighbours(sets)
 		}
+		for _, first.set = range inSteps(sets) {
+			out = append(out, first)
+		}
+		hops = hops[end:]
 	}
 	return out
+}
+
+// likewise reports whether two messages go between the same places, whatever their chunks.
+func (m joint) likewise(o joint) bool {
+	m.set, m.tree = o.set, o.tree
+	return m == o
 }
