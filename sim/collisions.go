@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"railyard/model/topology"
-)
+import "railyard/model/topology"
 
 // Collisions says how a plan's transfers meet between the switches of a hashed network.
 // A transfer is what a channel sends from one rank to another; all of a schedule count,
@@ -58,11 +56,7 @@ type fabricLoads struct {
 // between reports whether a link joins two switches of a network.
 func (f fabricLoads) between(l topology.LinkID) bool {
 	link, devices := &f.topo.Links()[l], f.topo.Devices()
-	return isSwitch(devices[link.From].Kind) && isSwitch(devices[link.To].Kind)
-}
-
-func isSwitch(k topology.Kind) bool {
-	return k == topology.Leaf || k == topology.Spine || k == topology.Core
+	return devices[link.From].Kind.NetworkSwitch() && devices[link.To].Kind.NetworkSwitch()
 }
 
 func (f fabricLoads) add(r topology.Route) {

@@ -13,7 +13,7 @@ import "railyard/model/topology"
 
 // isPort reports whether a link leaves a switch of a network.
 func (c *compiler) isPort(l topology.LinkID) bool {
-	return isSwitch(c.topo.Devices()[c.topo.Links()[l].From].Kind)
+	return c.topo.Devices()[c.topo.Links()[l].From].Kind.NetworkSwitch()
 }
 
 // add adds a link, which may be a port, to those that a resource stands for.

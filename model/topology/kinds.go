@@ -25,7 +25,10 @@ func (k RouteKind) String() string { return routeNames[k] }
 func (m Medium) scaleUp() bool { return m == NVLink || m == XGMI || m == C2C }
 
 // fabricKind reports whether a device of this kind forwards between nodes.
-func (k Kind) fabricKind() bool { return k == NVSwitch || k == Leaf || k == Spine || k == Core }
+func (k Kind) fabricKind() bool { return k == NVSwitch || k.NetworkSwitch() }
+
+// NetworkSwitch reports whether devices of this kind are switches of networks between nodes.
+func (k Kind) NetworkSwitch() bool { return k == Leaf || k == Spine || k == Core }
 
 // UnmarshalText reads a kind as String writes it.
 func (k *Kind) UnmarshalText(text []byte) error { return lookupName(k, kindNames[:], text, "kind") }

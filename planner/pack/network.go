@@ -7,14 +7,10 @@ import (
 	"railyard/model/topology"
 )
 
-func isNet(k topology.Kind) bool {
-	return k == topology.Leaf || k == topology.Spine || k == topology.Core
-}
-
 // network adds the fabrics' switches and each rank's way to its adapters: the links that
 // its routes to and from a rank of another node use.
 func (b *builder) network() {
-	b.join(func(d topology.DeviceID) bool { return b.isRank(d) || isNet(b.t.Devices()[d].Kind) },
+	b.join(func(d topology.DeviceID) bool { return b.isRank(d) || b.t.Devices()[d].Kind.NetworkSwitch() },
 		func(m topology.Medium) bool { return m == topology.Network })
 	router := topology.NewRouter(b.t)
 	for r := range b.t.Ranks() {
@@ -42,7 +38,7 @@ func (b *builder) network() {
 			if p.side == inward {
 				other = b.t.Links()[l].From
 			}
-			if isNet(b.t.Devices()[other].Kind) {
+			if b.t.Devices()[other].Kind.NetworkSwitch() {
 				used[l] = true
 			}
 		}
