@@ -7,9 +7,6 @@ import (
 	"railyard/model/schedule"
 )
 
-// maxBreadthFirst bounds the ranks of breadth_first, whose trees are written out: n² hops for each piece of a block.
-const maxBreadthFirst = 256
-
 // buildBreadthFirst stores and forwards over direct links: where ranks reach others
 // only through other ranks (meshes, tori, any graph without switches), every collective
 // still has a schedule. Every block travels on shortest paths from its owner, so nothing

@@ -33,8 +33,8 @@ func (r *request) breadthFirst() (*breadthFirstWays, error) {
 		ways *breadthFirstWays
 		err  error
 	}
-	if n := r.spec.Ranks; n > maxBreadthFirst {
-		return nil, notApplicable("%d ranks: at most %d", n, maxBreadthFirst)
+	if n := r.spec.Ranks; n > maxPackedRanks {
+		return nil, notApplicable("%d ranks: at most %d", n, maxPackedRanks)
 	}
 	f := topology.Once(r.t, key{}, func() found {
 		ways, err := r.findBreadthFirst()

@@ -17,16 +17,16 @@ func BudgetOf(d time.Duration) Budget { return Budget(max(d.Seconds()*perSecond,
 
 // What parts of the work may come to within the default budget; within another one, as much more or less (see part).
 const (
-	perCandidate = 1 << 20   // messages of a candidate's slice, see request.tooMany
-	ofDegraded   = 200_000   // messages of all slices of high trees over nodes that are not alike, none of which stands for others
-	ofAllTrees   = 3_000_000 // the same, of ranks that all differ
-	ofChannels   = 1_500_000 // messages of all channels that are out of step
-	ofLast       = 1_000_000 // operations of a candidate that is played although its transfers share links for long
+	perCandidate = maxRing * maxRing // messages of a candidate's slice, see request.tooMany
+	ofDegraded   = 200_000           // messages of all slices of high trees over nodes that are not alike, none of which stands for others
+	ofAllTrees   = 3_000_000         // the same, of ranks that all differ
+	ofChannels   = 1_500_000         // messages of all channels that are out of step
+	ofLast       = 1_000_000         // operations of a candidate that is played although its transfers share links for long
 )
 
 // part is as much of a budget as n of the default one.
 func (b Budget) part(n int) int { return int(float64(n) * (float64(b) / float64(DefaultBudget))) }
 
-// Up to how many ranks messages between all of them, and a message of each to the next at every step, are within the
-// default budget.
-const maxFlat, maxRing = 512, 1024
+// Up to how many ranks a message of each to the next at every step, or a largest flow to each, is within the default budget; and
+// messages between all of them, each of which counts four times, as all are under way at once.
+const maxRing, maxFlat = 1024, maxRing / 2

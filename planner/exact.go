@@ -9,9 +9,6 @@ import (
 	"railyard/planner/pack"
 )
 
-// maxExactRanks bounds the exact bounds, which take up to half a second for 1,024 ranks.
-const maxExactRanks = 1024
-
 // exactBound is the bound of a collective on the graph that transfers use: by all cuts,
 // by all partitions for all_reduce, by multi-commodity flow for all_to_all (see the
 // package pack). It is worked out when it is first needed.
@@ -101,8 +98,8 @@ func (x *exactBound) find() {
 	switch kind := x.spec.Kind; {
 	case kind == collective.Barrier || x.spec.Ranks < 2:
 		return
-	case x.spec.Ranks > maxExactRanks:
-		x.note = fmt.Sprintf("of the cuts around ranks, nodes and tiers: all cuts are looked at for up to %d ranks", maxExactRanks)
+	case x.spec.Ranks > maxRing:
+		x.note = fmt.Sprintf("of the cuts around ranks, nodes and tiers: all cuts are looked at for up to %d ranks", maxRing)
 		return
 	}
 	if r, err := ExactBound(x.t, x.spec); err == nil { // else there is no graph, and no bound

@@ -103,9 +103,6 @@ func described(faults []topology.Fault) string {
 	return strings.Join(names, " ")
 }
 
-// mostAvoided bounds the ranks whose ways a schedule spells out: of more, one node stands for others only where none does.
-const mostAvoided = maxPackedRanks
-
 // detours are the ways that routes take where something is lost, and would not take else: over PCIe, through adapters of other GPUs.
 type detours struct {
 	t, left       *topology.Topology
@@ -116,10 +113,11 @@ func newDetours(t, left *topology.Topology) *detours {
 	return &detours{t, left, topology.NewRouter(t), topology.NewRouter(left)}
 }
 
-// paths are those of all pairs of ranks: of nodes' own, and of ranks that get into the network otherwise.
+// paths are those of all pairs of ranks: of nodes' own, and of ranks that get into the network otherwise. None is written out of
+// so many ranks that one node has to stand for others, which only those without do.
 func (d *detours) paths() (out []schedule.Path) {
 	n := d.t.NumRanks()
-	if n > mostAvoided {
+	if n > maxPackedRanks {
 		return nil
 	}
 	otherwise := make([]bool, n)
