@@ -197,24 +197,15 @@ type rateGraph [][]float64
 
 // joined reports whether links lead from every vertex to all others, over others too.
 func (g rateGraph) joined() bool {
-	for _, back := range []bool{false, true} {
-		seen, front := make([]bool, len(g)), []int{0}
-		for seen[0] = true; len(front) > 0; front = front[1:] {
-			for v := range g {
-				rate := g[front[0]][v]
-				if back {
-					rate = g[v][front[0]]
-				}
-				if rate > 0 && !seen[v] {
-					seen[v], front = true, append(front, v)
-				}
+	links := &pack.Graph{Ranks: len(g), Vertices: len(g)}
+	for v := range g {
+		for w, rate := range g[v] {
+			if rate > 0 {
+				links.Edges = append(links.Edges, pack.Edge{From: int32(v), To: int32(w), Cap: int64(rate)})
 			}
 		}
-		if slices.Contains(seen, false) {
-			return false
-		}
 	}
-	return true
+	return links.Joined()
 }
 
 // routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed

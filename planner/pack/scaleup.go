@@ -38,29 +38,6 @@ func ScaleUp(t *topology.Topology) *Links {
 	})
 }
 
-// Joined reports whether data from any rank reach all others, passed on by ranks too.
-func (l *Links) Joined() bool {
-	for _, g := range []*Graph{l.Graph, l.Reversed()} {
-		seen, count := make([]bool, g.Vertices), 1
-		seen[0] = true
-		start := g.starts()
-		for front := []int32{0}; len(front) > 0; front = front[1:] {
-			for _, e := range g.Edges[start[front[0]]:start[front[0]+1]] {
-				if seen[e.To] {
-					continue
-				}
-				if seen[e.To], front = true, append(front, e.To); int(e.To) < g.Ranks {
-					count++
-				}
-			}
-		}
-		if count < g.Ranks {
-			return false
-		}
-	}
-	return true
-}
-
 // Adjacent reports whether every rank reaches all others without a third one.
 func (l *Links) Adjacent() bool { return !l.anyWays(func(ways int) bool { return ways == 0 }) }
 
