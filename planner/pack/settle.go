@@ -14,6 +14,8 @@ import (
 // switches each hop takes the one with room, whatever the number of ranks.
 //
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
+// L. McMurchie, C. Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", 1995: what was too full in rounds
+// before stays dearer, or else units that share it would each wait for another to leave.
 // Deviation: whole units, taken off and grown anew: as the cheapest arborescence over direct links, which a tree takes once; else, since
 // a tree makes what its hops share dearer, as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959).
 type settling struct {
@@ -24,6 +26,7 @@ type settling struct {
 	turn  int32 // the last of them
 
 	load  []float64 // by resource, in seconds
+	past  []float64 // by resource: how many times as dear it is for what it was too full in rounds before
 	full  float64   // the largest load
 	steep int       // prices grow with the power of loads that so many squarings make
 	near  float64   // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
@@ -58,9 +61,10 @@ type grown struct {
 }
 
 const (
-	settleRounds          = 20
+	settleRounds          = 40
 	firstSteep, lastSteep = 2, 5 // powers of 4 to 32
 	leastNear             = 1e-3
+	mostPast              = 1e6   // a unit that never fits would make all else look alike
 	nearEnough            = 0.995 // the share of the bound from which on nothing is chosen anew
 )
 
@@ -74,6 +78,7 @@ func newSettling(ways []*arcs, roots []int32) *settling {
 	for _, r := range roots {
 		x.units = append(x.units, unit{root: r})
 	}
+	x.past = slices.Repeat([]float64{1}, resources)
 	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
 	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
 	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
@@ -98,6 +103,9 @@ func (x *settling) settle(least float64) error {
 		x.steep, x.near = firstSteep+int(math.Round((lastSteep-firstSteep)*done)), math.Pow(leastNear, done)
 		if err := x.grow(); err != nil {
 			return err
+		}
+		for r, load := range x.load {
+			x.past[r] = min(max(x.past[r]*load/least, 1), mostPast)
 		}
 		if x.full < full {
 			best, full = slices.Clone(x.units), x.full
@@ -191,7 +199,7 @@ func (x *settling) price(a *arc, depth int32) float64 {
 		for range x.steep {
 			p *= p
 		}
-		c += t.time * p
+		c += t.time * p * x.past[t.resource]
 		time = max(time, t.time)
 	}
 	return c + x.near*time*float64(1+depth)
