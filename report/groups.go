@@ -7,13 +7,17 @@ type GroupsDocument struct {
 	Nodes      int            `json:"nodes"`
 	GPUs       int            `json:"gpus_per_node"`
 	Collective string         `json:"collective"`
-	SizeBytes  int64          `json:"size_bytes" doc:"that all tests have run, the largest"`
+	SizeBytes  int64          `json:"size_bytes" doc:"that all groups have run, the largest"`
+	Messages   int            `json:"messages" doc:"tests that are messages between two nodes, as railyard probe measures them"`
 	Healthy    float64        `json:"healthy" as:"share" doc:"how likely nothing is faulty"`
 	Suspects   []GroupSuspect `json:"suspects" csv:""`
 	Next       []GroupTest    `json:"next" doc:"what to run next"`
 	Rows       []GroupRow     `json:"rows" doc:"what was run"`
 	Notes      []string       `json:"notes" note:"note"`
 }
+
+// Tests are how many collectives were run over groups.
+func (d *GroupsDocument) Tests() int { return len(d.Rows) - d.Messages }
 
 // GroupSuspect is a part that may be faulty.
 type GroupSuspect struct {

@@ -30,15 +30,20 @@ type groupFlags struct {
 // logHead is how much of a file is looked at to see whether it is a log.
 const logHead = 1 << 20
 
-// logs are the files of nccl-tests among some, and in directories; others says whether there are any besides. What cannot be read is none:
-// whoever reads it says why.
-func logs(files []string) (out []string, others bool) {
+// isGroupTest reports whether a file is a log of nccl-tests, or of messages between processes as probe keeps them.
+func isGroupTest(head []byte) bool {
+	return nccltests.Is(head) || measurement.AreLinks(head) && bytes.Contains(head, []byte("\n"+measurement.NetPair+","))
+}
+
+// groupTests are the files of group tests among some, and in directories; others says whether there are any besides. What cannot be read
+// is none: whoever reads it says why.
+func groupTests(files []string) (out []string, others bool) {
 	for _, file := range files {
 		_ = filepath.WalkDir(file, func(file string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
 				return nil
 			}
-			if head, err := headOf(file); err == nil && nccltests.Is(head) {
+			if head, err := headOf(file); err == nil && isGroupTest(head) {
 				out = append(out, file)
 			} else {
 				others = true
@@ -60,9 +65,9 @@ func headOf(file string) ([]byte, error) {
 
 // groups examines a cluster by tests of groups of its nodes; done says that it was asked for.
 func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err error) {
-	list, others := logs(files)
+	list, others := groupTests(files)
 	if len(list) == 0 && f.Groups.Plan == "" {
-		return false, cli.NoEffect(cmd, "without logs of nccl-tests", "repeats")
+		return false, cli.NoEffect(cmd, "without logs of nccl-tests or messages of probe", "repeats")
 	}
 	if f.Topology == "" { // other kinds may say something of them
 		return f.Groups.Plan != "", cli.NoEffect(cmd, "without the cluster's topology: give it with -t", "plan", "repeats")
@@ -74,15 +79,16 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	case t.NumNodes() == 1 && f.Groups.Plan == "":
 		return false, cli.NoEffect(cmd, "on one node", "repeats")
 	case others:
-		return true, cli.Usagef("logs of nccl-tests are of a cluster, other files of one machine: give them by themselves")
+		return true, cli.Usagef("logs of nccl-tests and messages of probe are of a cluster, other files of one machine: give them by " +
+			"themselves")
 	case f.Groups.Plan != "" && f.Format.Name != table.Text:
 		return true, cli.Usagef("--plan %s has a format of its own: leave --format out", f.Groups.Plan)
 	}
-	rows, kind, err := groupRows(list)
+	a := groups.Asked{Repeats: f.Groups.Repeats}
+	kind, err := readGroupTests(list, &a)
 	if err != nil {
 		return true, err
 	}
-	a := groups.Asked{Rows: rows, Repeats: f.Groups.Repeats}
 	if a.Asked, err = asked(cmd, &collFlags{Name: kind}, &f.Profile, t, nil); err != nil {
 		return true, err
 	}
@@ -104,26 +110,33 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	return true, nil
 }
 
-// groupRows reads tests of one collective; each row is named by its file.
-func groupRows(files []string) (rows []measurement.Row, kind string, err error) {
+// readGroupTests reads tests of one collective, whose rows are named by their files, and messages.
+func readGroupTests(files []string, into *groups.Asked) (kind string, err error) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return nil, "", err
+			return "", err
+		}
+		if measurement.AreLinks(data) {
+			links, err := measurement.ReadLinks(bytes.NewReader(data), file)
+			if err != nil {
+				return "", err
+			}
+			into.Messages = append(into.Messages, links...)
+			continue
 		}
 		set, err := nccltests.ParseText(bytes.NewReader(data), file, kind)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		for _, m := range set.Rows {
 			if len(m.Hosts) == 0 {
-				return nil, "", fmt.Errorf("%s: does not say on which hosts its ranks were: lines such as \"#  Rank  0 Group  0 Pid 1 "+
-					"on host\" "+
-					"are missing", file)
+				return "", fmt.Errorf("%s: does not say on which hosts its ranks were: lines such as \"#  Rank  0 Group  0 Pid 1 "+
+					"on host\" are missing", file)
 			}
 			m.ID, kind = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), m.Collective.String()
-			rows = append(rows, m)
+			into.Rows = append(into.Rows, m)
 		}
 	}
-	return rows, cmp.Or(kind, "all_reduce"), nil
+	return cmp.Or(kind, "all_reduce"), nil
 }

@@ -65,11 +65,14 @@ func metrics() map[string]fact {
 	return out
 }
 
+// quoted are lines of metrics whose names are in quotes, as none that are read is. Without a name the parser panics (`{}=`).
+var quoted = regexp.MustCompile(`(?m)^[ \t]*\{.*$`)
+
 // Read reads a page. Others' metrics are passed over; network cards of node_exporter are read where it knows no InfiniBand device, as
 // they would count the same bytes twice, and only those whose rate it knows.
 func Read(s *health.State, file string, data []byte) error {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(data))
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(quoted.ReplaceAll(data, nil)))
 	if err != nil {
 		return err
 	}

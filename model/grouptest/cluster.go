@@ -43,7 +43,8 @@ type Test struct {
 	Adapters []int // of each node that are used, ascending; nil: all
 }
 
-// parts are all of a cluster, with how likely each is faulty beside the others: nodes and groups alike, and of a node its parts.
+// parts are all of a cluster that tests can tell apart, with how likely each is faulty beside the others: nodes and groups alike, and of a
+// node its parts. The links of a group of one node are that node's.
 func (c *Cluster) parts() (out []Part, weights []float64) {
 	add := func(p Part, weight float64) { out, weights = append(out, p), append(weights, weight) }
 	for n := range c.Nodes {
@@ -55,11 +56,11 @@ func (c *Cluster) parts() (out []Part, weights []float64) {
 			add(Part{n, a, -1}, 1/float64(c.Adapters+1))
 		}
 	}
-	for g := range c.Groups {
-		if len(c.Groups[g].Nodes) == c.Nodes {
-			continue // there are no others
+	for g, x := range c.Groups {
+		same := func(o Group) bool { return slices.Equal(o.Nodes, x.Nodes) }
+		if n := len(x.Nodes); n > 1 && n < c.Nodes && !slices.ContainsFunc(c.Groups[:g], same) {
+			add(Part{-1, Whole, g}, 1)
 		}
-		add(Part{-1, Whole, g}, 1)
 	}
 	return out, weights
 }

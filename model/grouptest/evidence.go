@@ -5,6 +5,7 @@ import "math"
 // Result is how a test ended.
 type Result struct {
 	Test
+	By     int     // what it was measured by, from 0, which measures next tests: results are off by together, and slowed, by each alike
 	Longer float64 // logarithm of its time over what is expected of this group where it is healthy
 }
 
@@ -34,25 +35,26 @@ func (n *Noise) scatter(l *level) float64 {
 	return -l.squares/one/2 - (l.tests-1)*math.Log(2*math.Pi*one)/2 - math.Log(l.tests)/2
 }
 
-// offset is what all tests are off by together, by those that no fault touches: its mean and variance, and the logarithm of how likely
-// they are (a normal distribution of unknown mean: Gelman et al., Bayesian Data Analysis, 2013, section 2.5).
-func (n *Noise) offset(l *level) (mean, variance, likely float64) {
+// offset is what all tests are off by together, by those that no fault touches, and the logarithm of how likely they are (a normal
+// distribution of unknown mean: Gelman et al., Bayesian Data Analysis, 2013, section 2.5).
+func (n *Noise) offset(l *level) (off normal, likely float64) {
 	machine := n.Machine * n.Machine
 	if l.tests == 0 {
-		return 0, machine, 0
+		return normal{0, machine}, 0
 	}
 	own := n.Repeats * n.Repeats / l.tests
 	wide := machine + own
-	return l.mean * machine / wide, machine * own / wide, n.scatter(l) - l.mean*l.mean/wide/2 - math.Log(2*math.Pi*wide)/2
+	likely = n.scatter(l) - l.mean*l.mean/wide/2 - math.Log(2*math.Pi*wide)/2
+	return normal{l.mean * machine / wide, machine * own / wide}, likely
 }
 
 // slowed is the logarithm of how likely tests are that one fault slows, the same each time: by anything between the least and the most,
 // as likely by twice as much (Jeffreys' prior of a scale), in steps.
-func (n *Noise) slowed(l *level, mean, variance float64) float64 {
+func (n *Noise) slowed(l *level, off normal) float64 {
 	if l.tests == 0 {
 		return 0
 	}
-	wide, x := math.Sqrt(variance+n.Repeats*n.Repeats/l.tests), l.mean-mean
+	wide, x := math.Sqrt(off.variance+n.Repeats*n.Repeats/l.tests), l.mean-off.mean
 	share := 0.
 	for from := n.Least; from < n.Most; from *= 2 {
 		to := min(2*from, n.Most)

@@ -81,16 +81,16 @@ func (p *Posterior) outcomes(t Test) map[normal]float64 {
 	out := map[normal]float64{}
 	for i := range p.sets {
 		s := &p.sets[i]
-		rest := s.p
+		rest, off := s.p, s.off[0]
 		for k, a := range s.atoms {
-			slow := normal{s.mean + (p.noise.Least+p.noise.Most)/2, s.variance + math.Pow(p.noise.Most-p.noise.Least, 2)/12 + one}
+			slow := normal{off.mean + (p.noise.Least+p.noise.Most)/2, off.variance + math.Pow(p.noise.Most-p.noise.Least, 2)/12 + one}
 			if l := p.at(s, k, &t); l != nil {
 				slow = normal{l.mean, one + one/l.tests}
 			}
 			out[slow] += rest * touched[a]
 			rest *= 1 - touched[a]
 		}
-		out[normal{s.mean, s.variance + one}] += rest
+		out[normal{off.mean, off.variance + one}] += rest
 	}
 	return out
 }

@@ -24,13 +24,19 @@ type Posterior struct {
 	Cluster
 	noise   Noise
 	results []Result
-	kinds   []int // of tests, as one fault slows them differently: on a node alone, over so many adapters, over all
+	kinds   []kind
+	kindOf  []int // of each result
+	by      int   // how many there are that measure
 	parts   []Part
 	weights []float64
 	atoms   []atom // parts that no test has told apart
 	atomOf  []int  // of each part
 	sets    []set  // the most likely first
 }
+
+// kind tells tests apart that one fault slows differently: by what measures them, and whether they are of a node alone (-1), over so many
+// adapters or over all (0).
+type kind struct{ by, over int }
 
 // atom are parts that every test touches alike.
 type atom struct {
@@ -45,15 +51,13 @@ type set struct {
 	prior  float64
 	p      float64 // a logarithm until all are known
 
-	healthy  level
-	slow     []level // by atom and kind of test
-	mean     float64 // of what all tests are off by
-	variance float64
+	slow []level  // by atom and kind of test
+	off  []normal // what all tests are off by, by what measures them
 }
 
 // Of says what results make believe.
 func Of(c Cluster, n Noise, results []Result) *Posterior {
-	p := &Posterior{Cluster: c, noise: n, results: results}
+	p := &Posterior{Cluster: c, noise: n, results: results, kindOf: make([]int, len(results)), by: 1}
 	p.parts, p.weights = c.parts()
 	total := 0.
 	for _, w := range p.weights {
@@ -63,9 +67,11 @@ func Of(c Cluster, n Noise, results []Result) *Posterior {
 		p.weights[i] *= expected / total
 	}
 	for i := range results {
-		if k := results[i].kind(); !slices.Contains(p.kinds, k) {
+		k := kind{results[i].By, results[i].over()}
+		if p.by = max(p.by, k.by+1); !slices.Contains(p.kinds, k) {
 			p.kinds = append(p.kinds, k)
 		}
+		p.kindOf[i] = slices.Index(p.kinds, k)
 	}
 	p.divide()
 	p.enumerate()
@@ -192,17 +198,17 @@ func (p *Posterior) joined(s *set, a int) set {
 	return out
 }
 
-// kind tells tests apart that one fault slows differently.
-func (t *Test) kind() int {
+// over is that of a test's kind.
+func (t *Test) over() int {
 	if len(t.Nodes) == 1 {
 		return -1
 	}
 	return len(t.Adapters)
 }
 
-// at is the level of tests of a kind that a fault of a set slows; nil where there were none.
+// at is the level of a next test's kind that a fault of a set slows; nil where there were none.
 func (p *Posterior) at(s *set, fault int, t *Test) *level {
-	k := slices.Index(p.kinds, t.kind())
+	k := slices.Index(p.kinds, kind{0, t.over()})
 	if k < 0 || s.slow[fault*len(p.kinds)+k].tests == 0 {
 		return nil
 	}
@@ -211,17 +217,21 @@ func (p *Posterior) at(s *set, fault int, t *Test) *level {
 
 // likelihood is the logarithm of how likely all results are with a set of faults.
 func (p *Posterior) likelihood(s *set) (sum float64) {
-	s.healthy, s.slow = level{}, make([]level, len(s.atoms)*len(p.kinds))
+	healthy := make([]level, p.by)
+	s.slow, s.off = make([]level, len(s.atoms)*len(p.kinds)), make([]normal, p.by)
 	for t := range p.results {
-		l := &s.healthy
+		l := &healthy[p.results[t].By]
 		if c := int(s.claims[t]); c >= 0 {
-			l = &s.slow[c*len(p.kinds)+slices.Index(p.kinds, p.results[t].kind())]
+			l = &s.slow[c*len(p.kinds)+p.kindOf[t]]
 		}
 		l.add(p.results[t].Longer)
 	}
-	s.mean, s.variance, sum = p.noise.offset(&s.healthy)
+	for by := range healthy {
+		off, likely := p.noise.offset(&healthy[by])
+		s.off[by], sum = off, sum+likely
+	}
 	for i := range s.slow {
-		sum += p.noise.slowed(&s.slow[i], s.mean, s.variance)
+		sum += p.noise.slowed(&s.slow[i], s.off[p.kinds[i%len(p.kinds)].by])
 	}
 	return sum
 }

@@ -1,9 +1,11 @@
 package measurement
 
 import (
+	"bytes"
 	"encoding/csv"
 	"io"
 	"strconv"
+	"strings"
 
 	"railyard/model/units"
 )
@@ -31,6 +33,16 @@ const (
 
 // linkHeader are the columns of a file of links, in order.
 var linkHeader = []string{"kind", "src", "dst", "blocks", "bytes", "value", "unit"}
+
+// AreLinks reports whether a text begins as WriteLinks does, comments aside.
+func AreLinks(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		if !bytes.HasPrefix(line, []byte("#")) {
+			return string(bytes.TrimSpace(line)) == strings.Join(linkHeader, ",")
+		}
+	}
+	return false
+}
 
 // ReadLinks reads what WriteLinks writes, as Lines does.
 func ReadLinks(r io.Reader, file string) (out []Link, err error) {

@@ -19,6 +19,9 @@ func TestLinksComeBack(t *testing.T) {
 	if err := WriteLinks(&b, someLinks); err != nil {
 		t.Fatal(err)
 	}
+	if !AreLinks(b.Bytes()) || !AreLinks(append([]byte("# a comment\n"), b.Bytes()...)) || AreLinks([]byte("kind,src\n")) || AreLinks(nil) {
+		t.Errorf("not told from others: %s", b.String())
+	}
 	got, err := ReadLinks(&b, "links.csv")
 	if diff := cmp.Diff(someLinks, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)

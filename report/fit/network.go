@@ -19,12 +19,12 @@ type Network struct {
 	Suspects []Suspect
 }
 
-// way is what was measured between two nodes.
-type way struct {
-	a, b  int // processes
-	tier  int // of the outermost group that only one of them is in
-	line  units.Rate
-	times map[units.Bytes][]float64 // µs, by round
+// Pair is what messages one way between two processes took.
+type Pair struct {
+	A, B  int                       // processes
+	Line  units.Rate                // of the route between them
+	Times map[units.Bytes][]float64 // µs, by round
+	tier  int                       // of the outermost group that only one of them is in
 }
 
 // FromNetwork fits the rows net_pair of messages between processes: α is what the smallest takes, and the share of the
@@ -32,23 +32,23 @@ type way struct {
 // pairs. ranks are the
 // ranks of the topology where the processes run.
 func FromNetwork(rows []measurement.Link, t *topology.Topology, ranks []int) (*Network, error) {
-	ways, err := waysOf(rows, t, ranks)
+	ways, err := Pairs(rows, t, ranks)
 	if err != nil {
 		return nil, err
 	}
 	var sizes []units.Bytes
-	for size := range ways[0].times {
+	for size := range ways[0].Times {
 		sizes = append(sizes, size)
 	}
 	slices.Sort(sizes)
 	if len(sizes) < 2 {
 		return nil, fmt.Errorf("messages between nodes were measured in one size: at least two are needed")
 	}
-	alpha := middle(ways, func(w *way) float64 { return measurement.Median(w.times[sizes[0]]) })
+	alpha := middle(ways, func(w *Pair) float64 { return measurement.Median(w.Times[sizes[0]]) })
 	n := &Network{Curve: cost.Curve{Medium: topology.Network.String(), Protocol: "any", Smooth: true}}
 	for i, size := range sizes[1:] {
-		share := middle(ways, func(w *way) float64 {
-			return size.Over(w.line).Microseconds() / math.Max(measurement.Median(w.times[size])-alpha, 1e-3)
+		share := middle(ways, func(w *Pair) float64 {
+			return size.Over(w.Line).Microseconds() / math.Max(measurement.Median(w.Times[size])-alpha, 1e-3)
 		})
 		segment := cost.Segment{From: size, Alpha: units.Time(math.Round(alpha * float64(units.Microsecond))), Efficiency: min(share, 1)}
 		if i == 0 {
@@ -82,24 +82,25 @@ func sustained(segments []cost.Segment) {
 }
 
 // misses says how far the curve is off in the mean.
-func (n *Network) misses(ways []way, sizes []units.Bytes) string {
+func (n *Network) misses(ways []Pair, sizes []units.Bytes) string {
 	sum := 0.
 	for _, w := range ways {
 		for i, size := range sizes {
 			s := &n.Curve.Segments[i]
-			took := s.Alpha.Microseconds() + size.Over(w.line).Microseconds()/s.Efficiency
-			sum += math.Abs(took/measurement.Median(w.times[size]) - 1)
+			took := s.Alpha.Microseconds() + size.Over(w.Line).Microseconds()/s.Efficiency
+			sum += math.Abs(took/measurement.Median(w.Times[size]) - 1)
 		}
 	}
 	return fmt.Sprintf("MAPE %.1f%% of messages between nodes (%d pairs, %d sizes)", 100*sum/float64(len(ways)*len(sizes)), len(ways),
 		len(sizes))
 }
 
-// waysOf gathers the rows of each pair.
-func waysOf(rows []measurement.Link, t *topology.Topology, ranks []int) ([]way, error) {
+// Pairs gathers the rows net_pair of each pair of processes, which run the ranks of t from ranks on. A process that there is not is an
+// error, so are pairs of other sizes than the first one's, and no rows.
+func Pairs(rows []measurement.Link, t *topology.Topology, ranks []int) ([]Pair, error) {
 	router := topology.NewRouter(t)
 	index := map[[2]int]int{}
-	var ways []way
+	var ways []Pair
 	for _, row := range rows {
 		if row.Kind != measurement.NetPair {
 			continue
@@ -117,18 +118,18 @@ func waysOf(rows []measurement.Link, t *topology.Topology, ranks []int) ([]way, 
 			}
 			i = len(ways)
 			index[[2]int{a, b}] = i
-			ways = append(ways, way{a: a, b: b, tier: tierBetween(t, ranks[a], ranks[b]), line: route.Rate,
-				times: map[units.Bytes][]float64{}})
+			ways = append(ways, Pair{A: a, B: b, tier: tierBetween(t, ranks[a], ranks[b]), Line: route.Rate,
+				Times: map[units.Bytes][]float64{}})
 		}
-		ways[i].times[row.Bytes] = append(ways[i].times[row.Bytes], row.Value)
+		ways[i].Times[row.Bytes] = append(ways[i].Times[row.Bytes], row.Value)
 	}
 	if len(ways) == 0 {
 		return nil, fmt.Errorf("no rows net_pair: nothing was measured between nodes")
 	}
 	for _, w := range ways[1:] {
-		if len(w.times) != len(ways[0].times) {
-			return nil, fmt.Errorf("processes %d and %d were measured in %d sizes, others in %d", w.a, w.b, len(w.times),
-				len(ways[0].times))
+		if len(w.Times) != len(ways[0].Times) {
+			return nil, fmt.Errorf("processes %d and %d were measured in %d sizes, others in %d", w.A, w.B, len(w.Times),
+				len(ways[0].Times))
 		}
 	}
 	return ways, nil
@@ -145,7 +146,7 @@ func tierBetween(t *topology.Topology, a, b int) (n int) {
 }
 
 // middle is the median over all pairs.
-func middle(ways []way, of func(*way) float64) float64 {
+func middle(ways []Pair, of func(*Pair) float64) float64 {
 	var all []float64
 	for i := range ways {
 		all = append(all, of(&ways[i]))

@@ -41,7 +41,7 @@ type part struct {
 // same tiers at the same line rate; a part, by the median of its ways, against the median of the parts of its kind, and against
 // how far ways are off by themselves, by the median of their deviations. What one part explains is taken off before the
 // next is sought.
-func suspects(ways []way, size units.Bytes, t *topology.Topology, ranks []int) (out []Suspect) {
+func suspects(ways []Pair, size units.Bytes, t *topology.Topology, ranks []int) (out []Suspect) {
 	usual, ratio, known := slowdowns(ways, size)
 	parts := partsOf(ways, known, t, ranks)
 	for range parts {
@@ -120,37 +120,37 @@ func surely(parts []part, known []bool) float64 {
 }
 
 // slowdowns is what ways like each usually take, in µs, and how many times as long it takes, where there are enough of them.
-func slowdowns(ways []way, size units.Bytes) (usual, ratio []float64, known []bool) {
+func slowdowns(ways []Pair, size units.Bytes) (usual, ratio []float64, known []bool) {
 	type like struct {
 		tier int
 		line units.Rate
 	}
 	classes := map[like][]float64{}
 	for _, w := range ways {
-		k := like{w.tier, w.line}
-		classes[k] = append(classes[k], measurement.Median(w.times[size]))
+		k := like{w.tier, w.Line}
+		classes[k] = append(classes[k], measurement.Median(w.Times[size]))
 	}
 	usual, ratio, known = make([]float64, len(ways)), make([]float64, len(ways)), make([]bool, len(ways))
 	for i, w := range ways {
-		class := classes[like{w.tier, w.line}]
+		class := classes[like{w.tier, w.Line}]
 		usual[i], known[i] = measurement.Median(class), len(class) >= likes
-		ratio[i] = measurement.Median(w.times[size]) / usual[i]
+		ratio[i] = measurement.Median(w.Times[size]) / usual[i]
 	}
 	return usual, ratio, known
 }
 
 // deviation is the standard deviation of ways that are like one another, without those far out; at least that of
 // the rounds of one.
-func deviation(ways []way, ratio []float64, known []bool, size units.Bytes) float64 {
+func deviation(ways []Pair, ratio []float64, known []bool, size units.Bytes) float64 {
 	var between, within []float64
 	for i, w := range ways {
 		if !known[i] {
 			continue
 		}
 		between = append(between, math.Abs(ratio[i]-1))
-		m := measurement.Median(w.times[size])
+		m := measurement.Median(w.Times[size])
 		var rounds []float64
-		for _, x := range w.times[size] {
+		for _, x := range w.Times[size] {
 			rounds = append(rounds, math.Abs(x/m-1))
 		}
 		within = append(within, measurement.Median(rounds))
@@ -159,8 +159,8 @@ func deviation(ways []way, ratio []float64, known []bool, size units.Bytes) floa
 }
 
 // partsOf are the groups of each tier beyond the node, nodes, and pairs, where they have enough ways.
-func partsOf(ways []way, known []bool, t *topology.Topology, ranks []int) (out []part) {
-	add := func(what, look string, has func(w *way) bool) {
+func partsOf(ways []Pair, known []bool, t *topology.Topology, ranks []int) (out []part) {
+	add := func(what, look string, has func(w *Pair) bool) {
 		p := part{Suspect: Suspect{What: what, Look: look}}
 		for i := range ways {
 			if known[i] && has(&ways[i]) {
@@ -177,7 +177,7 @@ func partsOf(ways []way, known []bool, t *topology.Topology, ranks []int) (out [
 				continue // what crosses one of three makes two thirds of all slow
 			}
 			in := func(process int) bool { return tier.Of[ranks[process]] == g }
-			crosses := func(w *way) bool { return in(w.a) != in(w.b) }
+			crosses := func(w *Pair) bool { return in(w.A) != in(w.B) }
 			if level == 0 {
 				add(fmt.Sprintf("node %d", g), "its NIC: speed and width that were negotiated, errors, another job on the node", crosses)
 				continue
@@ -187,9 +187,9 @@ func partsOf(ways []way, known []bool, t *topology.Topology, ranks []int) (out [
 	}
 	for i := range ways {
 		w := &ways[i]
-		add(fmt.Sprintf("nodes %d and %d", t.NodeOf(ranks[w.a]), t.NodeOf(ranks[w.b])),
+		add(fmt.Sprintf("nodes %d and %d", t.NodeOf(ranks[w.A]), t.NodeOf(ranks[w.B])),
 			"the path between them alone: the cables that flows of this pair are hashed to",
-			func(x *way) bool { return x == w })
+			func(x *Pair) bool { return x == w })
 	}
 	return out
 }

@@ -23,9 +23,10 @@ const size = 4 * units.GiB
 
 // Asked is what is known of a cluster.
 type Asked struct {
-	study.Asked                   // without sizes
-	Rows        []measurement.Row // of runs over groups of nodes, with their hosts
-	Repeats     float64           // by which share repeats of a test differ, as a standard deviation
+	study.Asked                    // without sizes
+	Rows        []measurement.Row  // of runs over groups of nodes, with their hosts
+	Messages    []measurement.Link // between processes on all nodes, as `railyard probe` measures them
+	Repeats     float64            // by which share repeats of a test differ, as a standard deviation
 }
 
 // diagnosis is a cluster's.
@@ -58,9 +59,19 @@ func Find(a Asked) (*report.GroupsDocument, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := grouptest.Of(d.cluster, d.noise, results)
+	messages, err := d.messages()
+	if err != nil {
+		return nil, err
+	}
+	p := grouptest.Of(d.cluster, d.noise, append(messages, results...))
 	d.doc.Healthy = p.Healthy()
-	for _, f := range p.Suspects(suspected) {
+	shown := p.Suspects(grouptest.Sure)
+	for _, f := range p.Suspects(suspected) { // of a node that is surely faulty, its parts
+		if !slices.Contains(shown, f) {
+			shown = append(shown, f)
+		}
+	}
+	for _, f := range shown {
 		d.doc.Suspects = append(d.doc.Suspects, d.suspect(f))
 	}
 	if t, ok := p.Next(); ok {

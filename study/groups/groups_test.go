@@ -53,12 +53,12 @@ func row(x *report.GroupTest, took units.Time) measurement.Row {
 	return m
 }
 
-// TestFindsAnAdapter: of predictions that are off by 10 %, with 3 % of noise, a lost adapter of one of 8 nodes is found, and no other part;
+// TestFindsAnAdapter: of predictions that are off by 10 %, with 3 % of noise, a lost adapter of one of 8 or 4 nodes is found, and no other;
 // where nothing is faulty, nothing is.
 func TestFindsAnAdapter(t *testing.T) {
 	long.Only(t) // a quarter of a minute each
-	const nodes = 8
-	for seed := range uint64(6) {
+	for seed := range uint64(8) {
+		nodes := 4 + 4*int(seed/4)
 		r := rand.New(rand.NewPCG(seed, 7))
 		a := asked(t, "superpod-h100", nodes)
 		host, adapter := "node"+fmt.Sprint(r.IntN(nodes)), r.IntN(8)
@@ -88,6 +88,48 @@ func TestFindsAnAdapter(t *testing.T) {
 		if got := strings.Join(named, ", "); host == "none" && got != "" || host != "none" && got != want {
 			t.Errorf("seed %d: named %q, want %s, after %d tests", seed, got, want, len(a.Rows))
 		}
+	}
+}
+
+// TestMessages: of messages that probe measures between 16 hosts, with 5 % of noise, the host or leaf that is slow is found, and nothing
+// where nothing is; messages within a host are no test of the network, and collectives may be given besides.
+func TestMessages(t *testing.T) {
+	a := asked(t, "leaf-spine-roce", 16)
+	a.Rows = []measurement.Row{row(&report.GroupTest{Name: "one", Hosts: []string{"node0", "node1"}}, units.Second)}
+	a.Rows[0].Time = units.Time(1.2 * found(t, a).Rows[0].ExpectedUS * float64(units.Microsecond))
+	leaf := a.Topology.Tiers()[1]
+	in := func(process int) bool { return leaf.Of[a.Topology.NumRanks()/16*process] == 1 }
+	for want, slow := range map[string]func(x, y int) bool{
+		"": func(int, int) bool { return false }, "node5 node": func(x, y int) bool { return x == 5 || y == 5 },
+		" leaf 1": func(x, y int) bool { return in(x) != in(y) },
+	} {
+		r := rand.New(rand.NewPCG(5, 5))
+		a.Messages = nil
+		for x := range 16 {
+			a.Messages = append(a.Messages, measurement.Link{Kind: measurement.NetInput, Src: fmt.Sprint(x), Dst: fmt.Sprint(x), Value: 7})
+			for y := range x {
+				for size, us := range map[units.Bytes]float64{8: 20, 16 * units.MiB: 1600} {
+					if slow(x, y) {
+						us *= 1.3
+					}
+					a.Messages = append(a.Messages, measurement.Link{Kind: measurement.NetPair, Src: fmt.Sprint(y), Dst: fmt.Sprint(x),
+						Bytes: size, Value: us * math.Exp(0.05*r.NormFloat64())})
+				}
+			}
+		}
+		d, named := found(t, a), ""
+		for _, s := range d.Suspects {
+			if s.Named {
+				named += s.Host + " " + s.Part
+			}
+		}
+		if named != want || d.Messages != 120 || d.Tests() != 1 || want == "" && d.Healthy < 0.5 {
+			t.Errorf("named %q, want %q; %d messages, %d tests, healthy %v", named, want, d.Messages, d.Tests(), d.Healthy)
+		}
+	}
+	a.Messages = a.Messages[:1]
+	if _, err := Find(a); err == nil || !strings.Contains(err.Error(), "at least two processes") {
+		t.Errorf("messages of one process: %v", err)
 	}
 }
 

@@ -65,7 +65,7 @@ func Measured(rows []measurement.Link) bool {
 
 // Of makes the profile of rows that were measured between processes, each with as many of t's ranks.
 func Of(rows []measurement.Link, t *topology.Topology) (*Calibration, error) {
-	ranks, err := firstRanks(rows, t)
+	ranks, err := FirstRanks(rows, t)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,9 @@ func Of(rows []measurement.Link, t *topology.Topology) (*Calibration, error) {
 	return c, err
 }
 
-// firstRanks are the first ranks of all processes that rows are of.
-func firstRanks(rows []measurement.Link, t *topology.Topology) ([]int, error) {
+// FirstRanks are the first ranks of all processes that rows are of, each with as many of t's; rows of fewer than two, or of as many as do
+// not divide them, are an error.
+func FirstRanks(rows []measurement.Link, t *topology.Topology) ([]int, error) {
 	n := 0
 	for _, row := range rows {
 		if process, err := strconv.Atoi(row.Src); err == nil && row.Kind == measurement.NetInput {
