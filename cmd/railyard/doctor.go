@@ -78,7 +78,7 @@ func (e *evidence) diagnose(topology, profile string) (*doctor.Diagnosis, error)
 	if err := e.judgeWords(site, profile); err != nil {
 		return nil, err
 	}
-	return doctor.Examine(doctor.Asked{State: &e.state, Intended: site, Profile: profile})
+	return doctor.Examine(doctor.Asked{State: &e.state, Intended: site, Profile: profile, Rows: e.rows})
 }
 
 // liveEvidence is what is asked of the machine that railyard runs on, besides liveFiles.

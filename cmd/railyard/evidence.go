@@ -20,6 +20,7 @@ import (
 	"railyard/interop/prometheus"
 	"railyard/interop/smitopo"
 	"railyard/model/health"
+	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/report"
 	"railyard/study/doctor"
@@ -101,6 +102,7 @@ type evidence struct {
 	state health.State
 	read  []report.DoctorEvidence
 	words words
+	rows  []measurement.Link // that probe measured
 }
 
 // unknownKind is the error of a file that is of none of the kinds.

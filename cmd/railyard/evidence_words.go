@@ -17,6 +17,7 @@ import (
 	"railyard/interop/ncclras"
 	"railyard/interop/nccltests"
 	"railyard/model/health"
+	"railyard/model/measurement"
 	"railyard/model/observed"
 	"railyard/report"
 	"railyard/study"
@@ -60,6 +61,11 @@ var wordKinds = []wordKind{
 		if note != "" {
 			e.state.Note("%s", note)
 		}
+		return err
+	}},
+	{"railyard probe", measurement.AreLinks, func(e *evidence, file string, r io.Reader) error {
+		rows, err := measurement.ReadLinks(r, file)
+		e.rows = append(e.rows, rows...)
 		return err
 	}},
 	{"nccl-tests -J FILE -I 1", nccltests.IsJSON, callsOf(nccltests.Calls)},

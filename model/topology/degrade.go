@@ -91,6 +91,7 @@ func (t *Topology) LostRanks() []int {
 type degrader struct {
 	t       *Topology
 	lost    []bool             // by device
+	staged  []bool             // by device: it has no PCIe peer-to-peer any more
 	pieces  map[LinkID][]piece // of links that have changed: what they now consist of
 	classes []Class            // t's, and those of links with other rates
 	number  map[Class]int32    // of the classes
@@ -104,7 +105,8 @@ type degrader struct {
 }
 
 func newDegrader(t *Topology) *degrader {
-	x := &degrader{t: t, lost: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, classes: slices.Clone(t.classes),
+	x := &degrader{t: t, lost: make([]bool, len(t.devices)),
+		staged: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, classes: slices.Clone(t.classes),
 		number: map[Class]int32{}}
 	for i, c := range t.classes {
 		x.number[c] = int32(i)

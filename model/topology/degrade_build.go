@@ -45,8 +45,8 @@ func (x *degrader) findTouched() {
 			}
 		}
 	}
-	for d, lost := range x.lost { // those that have no links
-		if n := x.t.devices[d].Node; lost && n >= 0 {
+	for d, lost := range x.lost { // those that have no links, too
+		if n := x.t.devices[d].Node; (lost || x.staged[d]) && n >= 0 {
 			x.touched[n] = true
 		}
 	}

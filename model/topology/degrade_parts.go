@@ -11,7 +11,8 @@ import (
 
 // apply notes what a fault takes away or slows.
 func (x *degrader) apply(f Fault) error {
-	if int(f.Part) >= len(partNames) || !(f.Rate >= 0 && f.Rate < 1) || f.Some < 0 || f.Some > 0 && f.Part != LinkPart {
+	if int(f.Part) >= len(partNames) || !(f.Rate >= 0 && f.Rate < 1) || f.Some < 0 || f.Some > 0 && f.Part != LinkPart ||
+		f.Part == PeerPart && f.Slow() {
 		return fmt.Errorf("fault %+q: %s", shorten(f.Name), faultForms)
 	}
 	x.removed = x.removed || !f.Slow()
@@ -23,8 +24,12 @@ func (x *degrader) apply(f Fault) error {
 		return err
 	}
 	if !f.Slow() {
+		gone := x.lost
+		if f.Part == PeerPart {
+			gone = x.staged
+		}
 		for _, d := range devices {
-			x.lost[d] = true
+			gone[d] = true
 		}
 		return nil
 	}
@@ -128,6 +133,8 @@ func (p Part) admits(k Kind) bool {
 		return k == NIC
 	case GPUPart:
 		return k.HoldsRank()
+	case PeerPart:
+		return k == GPU
 	case SwitchPart:
 		return k.fabricKind() || k == PCIeSwitch
 	}

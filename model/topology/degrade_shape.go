@@ -45,7 +45,7 @@ func (x *degrader) shapeLeft(n int) *shape {
 		out.local[s.ids[i]] = d.Local
 		out.ids = append(out.ids, s.ids[i])
 		out.devices = append(out.devices, d)
-		out.noP2P = append(out.noP2P, s.noP2P[i])
+		out.noP2P = append(out.noP2P, s.noP2P[i] || x.staged[first+DeviceID(i)])
 		out.oneRoot = append(out.oneRoot, s.oneRoot[i])
 		use = append(use, usable[i])
 		if d.Kind.HoldsRank() {

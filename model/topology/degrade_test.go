@@ -67,6 +67,7 @@ func TestParseFault(t *testing.T) {
 		"link:a-->b":                 {Part: topology.LinkPart, Name: "a-->b"},
 		"nic:nic0=0.25":              {Part: topology.NICPart, Name: "nic0", Rate: 0.25},
 		"node:node3":                 {Part: topology.NodePart, Name: "node3"},
+		"p2p:gpu3":                   {Part: topology.PeerPart, Name: "gpu3"},
 		"switch:ib/leaf0":            {Part: topology.SwitchPart, Name: "ib/leaf0"},
 		"link:n0/g0--n0/s0#18=1e-05": {Part: topology.LinkPart, Name: "n0/g0--n0/s0", Some: 18, Rate: 1e-5},
 	} {
@@ -86,6 +87,7 @@ func TestParseFault(t *testing.T) {
 		"link:a--b#0":     "number of parallel links",
 		"link:a--b#x":     "number of parallel links",
 		"gpu:gpu0#1":      "only of a link",
+		"p2p:gpu0=0.5":    "works or does not",
 		"nic:nic0=1":      "between 0 and 1",
 		"nic:nic0=0":      "between 0 and 1",
 		"nic:nic0=NaN":    "between 0 and 1",
@@ -96,6 +98,33 @@ func TestParseFault(t *testing.T) {
 			!strings.Contains(err.Error(), "write link:A--B") {
 			t.Errorf("%q: %v, want %q and the accepted forms", s, err, want)
 		}
+	}
+}
+
+// TestWithoutPeerToPeer: a GPU without PCIe peer-to-peer exchanges with others through host memory; others as before, and NVLink stays.
+func TestWithoutPeerToPeer(t *testing.T) {
+	healthy, err := topology.Load(topologies.Source, "a100-pcie-nvlink", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := healthy.Degrade([]topology.Fault{{Part: topology.PeerPart, Name: "gpu0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		a, b  int
+		after bool
+	}{{0, 1, false}, {0, 2, true}, {2, 0, true}, {2, 4, false}} {
+		was, is := topology.NewRouter(healthy).Staged(x.a, x.b), topology.NewRouter(top).Staged(x.a, x.b)
+		if was || is != x.after {
+			t.Errorf("%d to %d: staged %v, then %v", x.a, x.b, was, is)
+		}
+	}
+	if _, err := healthy.Degrade([]topology.Fault{{Part: topology.PeerPart, Name: "gpu0", Rate: 0.5}}); err == nil {
+		t.Error("half of peer-to-peer")
+	}
+	if _, err := healthy.Degrade([]topology.Fault{{Part: topology.PeerPart, Name: "cpu0"}}); err == nil {
+		t.Error("peer-to-peer of a CPU")
 	}
 }
 

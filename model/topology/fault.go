@@ -19,9 +19,10 @@ const (
 	GPUPart                // a device that holds a rank
 	NodePart               // a node with all its devices
 	SwitchPart             // a switch of a fabric, an NVSwitch or a PCIe switch
+	PeerPart               // PCIe peer-to-peer to and from a GPU: without it, transfers are staged through host memory
 )
 
-var partNames = []string{"link", "nic", "gpu", "node", "switch"}
+var partNames = []string{"link", "nic", "gpu", "node", "switch", "p2p"}
 
 // String is the part as faults write it.
 func (p Part) String() string { return partNames[p] }
@@ -55,7 +56,7 @@ func (f Fault) what() string {
 }
 
 const faultForms = "write link:A--B (both directions), link:A->B (one), link:A--B#2 (two of its parallel links), nic:NAME, gpu:NAME, " +
-	"node:NAME or switch:NAME; for a slow part, =0.5 behind it is what is left of its rate"
+	"node:NAME, switch:NAME or p2p:GPU (its PCIe peer-to-peer); for a slow part, =0.5 behind it is what is left of its rate"
 
 var faultName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 
@@ -91,6 +92,8 @@ func ParseFault(s string) (Fault, error) {
 	switch {
 	case f.Part == LinkPart && len(linkEnds(rest)) == 0:
 		return wrong("%q does not name a link", shorten(rest))
+	case f.Part == PeerPart && slow:
+		return wrong("peer-to-peer works or does not")
 	case f.Part != LinkPart && !faultName.MatchString(rest):
 		return wrong("%q is not a name", shorten(rest))
 	}

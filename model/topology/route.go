@@ -214,7 +214,7 @@ func (r *Router) pcieKind(p path) RouteKind {
 	n := &r.t.nodes[r.t.devices[r.t.links[p.hops[0].Link].From].Node]
 	noP2P := r.t.shapes[n.shape].noP2P
 	for _, h := range p.hops {
-		if d := r.t.devices[r.t.links[h.Link].From]; noP2P[d.Local] {
+		if l := &r.t.links[h.Link]; noP2P[r.t.devices[l.From].Local] || noP2P[r.t.devices[l.To].Local] {
 			return HostStaged
 		}
 	}

@@ -44,9 +44,10 @@ func (c *costs) price(f *health.Finding) error {
 		return nil
 	case !ok:
 		return fmt.Errorf("%s: there is no effect %q", f.Rule, f.Effect.On)
-	case e.clock:
-		more := 1/f.Effect.Left - 1
-		f.Cost = health.Cost{Known: true, Of: "arithmetic", Share: more, Best: more, How: "ratio of clocks"}
+	case e.of != "":
+		if left := f.Effect.Left; left > 0 { // else nobody knows, as of the clock of a GPU that rests
+			f.Cost = health.Cost{Known: true, Of: e.of, Share: 1/left - 1, Best: 1/left - 1, How: e.how}
+		}
 		return nil
 	case c == nil:
 		return nil
@@ -104,8 +105,8 @@ func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err
 		return x, err
 	}
 	asked := study.Asked{Topology: t, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{size}, Machine: m}
-	if of.library != nil {
-		x, err = otherwise(asked, of.library(e))
+	if of.asked != nil {
+		x, err = of.asked(asked, e)
 	} else {
 		x, err = c.faulty(asked, of, e)
 	}
@@ -143,6 +144,9 @@ func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Co
 	before := r.Before.Prediction.Time
 	x = health.Cost{Known: true, Best: longer(before, r.Prediction.Time),
 		How: fmt.Sprintf("simulated with %s, profile %s", planner.Name(r.Before.Schedule), a.Machine.Name)}
+	if of.how != "" {
+		x.How += "; " + of.how
+	}
 	x.Share = x.Best
 	if r.Kept.Time > 0 {
 		x.Share = longer(before, r.Kept.Time)

@@ -10,16 +10,19 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/model/cost"
 	"railyard/model/health"
+	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/study"
 )
 
 // Asked is what a diagnosis is made of.
 type Asked struct {
-	State    *health.State // facts of the intended machine are added to it
-	Intended study.Site    // what the machine should be; without a name: as its GPUs are called
-	Profile  string        // whose costs apply; "": the topology's
+	State    *health.State      // facts of the intended machine are added to it
+	Intended study.Site         // what the machine should be; without a name: as its GPUs are called
+	Profile  string             // whose costs apply; "": the topology's
+	Rows     []measurement.Link // of accesses to memory, as `railyard probe` measured them there
 }
 
 // Diagnosis is what is wrong with a machine, what costs most first.
@@ -69,6 +72,11 @@ func Examine(a Asked) (*Diagnosis, error) {
 		d.Topology, d.Assumed = t.Name(), assumed
 		intend(a.State, t, !assumed)
 		costs = newCosts(site, t, a.Profile)
+		m, err := cost.MachineOn(t, a.Profile)
+		if err != nil {
+			return nil, err
+		}
+		accesses(a.State, a.Rows, m.Access)
 	}
 	derive(a.State)
 	for i := range rules().Rules {

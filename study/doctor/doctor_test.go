@@ -2,13 +2,16 @@ package doctor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"railyard/internal/long"
 	_ "railyard/internal/long" // accepts -long
+	"railyard/model/cost"
 	"railyard/model/health"
+	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/study"
 	"railyard/topologies"
@@ -29,11 +32,13 @@ func healthy() *health.State {
 		say(s.GPU(i), map[string]any{"product": "NVIDIA H100 80GB HBM3", "bus": fmt.Sprintf("0000:%02x:00.0", 0x18+i), "links": 18.0,
 			"links_up": 18.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
 			"pcie_replays": 60.0 + float64(i), "pcie_sent": 10.0, "pcie_received": 11.0, "ecc": true, "ecc_uncorrected": 0.0,
-			"rows_failed": false, "rows_pending": false, "rows_remapped_uncorrected": 0.0, "persistence": true, "reset_required": false, "recovery": "None", "fabric": "Completed",
-			"throttle_brake": false, "throttle_thermal": false, "throttle_hardware": false, "power_limit": 700.0, "power_limit_default": 700.0,
+			"rows_failed": false, "rows_pending": false, "rows_remapped_uncorrected": 0.0,
+			"persistence": true, "reset_required": false, "recovery": "None", "fabric": "Completed",
+			"throttle_brake": false, "throttle_thermal": false, "throttle_hardware": false,
+			"power_limit": 700.0, "power_limit_default": 700.0,
 			"clock": 1980.0 - float64(i), "clock_max": 1980.0, "clock_app": 1980.0, "clock_app_default": 1980.0, "utilization": 100.0,
 			"mig": false, "memory": 8e10, "memory_used": 7e10, "peers_reached": 7.0, "nic": fmt.Sprintf("mlx5_%d", i), "nic_far": 0.0,
-			"nic_way": "PIX", "numa": float64(i / 4)})
+			"access": "strided loads in pieces of 64 bytes", "access_share": 0.98, "nic_way": "PIX", "numa": float64(i / 4)})
 		for link := range 18 {
 			say(s.Part(health.NVLink, fmt.Sprintf("%d/%d", i, link)), map[string]any{"up": true, "rate": 26.562, "replays": float64(link),
 				"recoveries": 0.0, "crc_errors": 0.0, "load": 0.1})
@@ -44,7 +49,8 @@ func healthy() *health.State {
 	}
 	say(s.Part(health.NIC, "eth0"), map[string]any{"type": "MT4125", "firmware": "22.36", "state": "Down", "physical": "Polling",
 		"layer": "Ethernet", "rate": 40.0}) // not for jobs
-	say(s.Part(health.PCI, "0000:15:01.0"), map[string]any{"device": "PCI bridge: Broadcom PEX890xx Gen 5 Switch", "bridge": true, "acs": false})
+	say(s.Part(health.PCI, "0000:15:01.0"), map[string]any{"device": "PCI bridge: Broadcom PEX890xx Gen 5 Switch", "bridge": true,
+		"acs": false})
 	say(s.Part(health.PCI, "0000:9a:00.0"), map[string]any{"device": "Infiniband controller: Mellanox MT2910 [ConnectX-7]", "bridge": false,
 		"pcie_width": 16.0, "pcie_width_max": 16.0})
 	say(s.Part(health.Variable, "NCCL_DEBUG"), map[string]any{"value": "WARN"})
@@ -89,6 +95,7 @@ var planted = []struct {
 	{"clock-set", health.GPU, "4", "clock_app", 1410.0, "GPU 4 is set to 1410 MHz, usual are 1980 MHz"},
 	{"mig", health.GPU, "4", "mig", true, "GPU 4 is split"},
 	{"memory-used", health.GPU, "4", "utilization", 0.0, "GPU 4 has 65.2 GiB of 74.5 GiB in use though"},
+	{"access-slow", health.GPU, "4", "access_share", 0.7, "GPU 4 reaches 70 % of what such GPUs do with strided loads in pieces of 64"},
 	{"p2p-off", health.GPU, "4", "peers_reached", 3.0, "GPU 4 reaches 3 of 7 other GPUs"},
 	{"nic-far", health.GPU, "5", "nic_far", 3.0, "GPU 5 is far from its adapter mlx5_5"},
 	{"nics-missing", health.Host, "", "nics", 6.0, "this machine has 6 of 8 network adapters"},
@@ -99,7 +106,8 @@ var planted = []struct {
 	{"nic-firmware", health.NIC, "mlx5_3", "firmware", "28.35.1012", "mlx5_3 has firmware 28.35.1012, most of its type 28.39.2048"},
 	{"nic-pcie-width", health.NIC, "mlx5_3", "pcie_width_max", 32.0, "mlx5_3 has 16 of 32 PCIe lanes"},
 	{"nic-pcie", health.NIC, "mlx5_3", "pcie_gen", 4.0, "mlx5_3 has a port of 400 Gb/s on PCIe of 31.5 GB/s"},
-	{"pci-width", health.PCI, "0000:9a:00.0", "pcie_width", 8.0, "0000:9a:00.0 (Infiniband controller: Mellanox MT2910 [ConnectX-7]) has 8 of 16"},
+	{"pci-width", health.PCI, "0000:9a:00.0", "pcie_width", 8.0,
+		"0000:9a:00.0 (Infiniband controller: Mellanox MT2910 [ConnectX-7]) has 8 of 16"},
 	{"acs", health.PCI, "0000:15:01.0", "acs", true, "0000:15:01.0 sends what peers send one another up"},
 	{"memlock", health.Host, "", "memlock", 65536.0, "this machine lets processes lock 64 KiB"},
 	{"open-files", health.Host, "", "open_files", 1024.0, "this machine lets processes open 1024 files"},
@@ -161,8 +169,9 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			continue
 		}
 		f := d.Findings[0]
-		if said := f.Part + " " + f.Says; !strings.HasPrefix(said, p.says) || f.Why == "" || f.Do == "" || !slices.Contains(f.From, "plant") &&
-			!slices.Contains(f.From, derived) || strings.Contains(said+strings.ReplaceAll(f.Do, "grow?", ""), "?") {
+		if said := f.Part + " " + f.Says; !strings.HasPrefix(said, p.says) || f.Why == "" || f.Do == "" ||
+			!slices.Contains(f.From, "plant") && !slices.Contains(f.From, derived) ||
+			strings.Contains(said+strings.ReplaceAll(f.Do, "grow?", ""), "?") {
 			t.Errorf("%s: %q, do %q, from %q", p.rule, said, f.Do, f.From)
 		}
 	}
@@ -210,7 +219,8 @@ func TestMissingGPUsAreNoFaultOfOthers(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	s.Say(s.GPU(1), "peers_reached", 1.0, "test")
-	if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Part != "GPU 0" || !strings.HasPrefix(d.Findings[0].Says, "reaches 0 of 1 ") {
+	if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Part != "GPU 0" ||
+		!strings.HasPrefix(d.Findings[0].Says, "reaches 0 of 1 ") {
 		t.Errorf("%+v", d.Findings)
 	}
 }
@@ -225,6 +235,72 @@ func TestCostIsAsked(t *testing.T) {
 	}
 }
 
+// TestCostsWithoutAPlan: what is not a fault of the topology has a cost by the house's models all the same, which says what is derived or
+// assumed; a clock of a GPU that rests has none.
+func TestCostsWithoutAPlan(t *testing.T) {
+	for _, x := range []struct {
+		kind       health.Kind
+		part, fact string
+		is         any
+		least      float64 // of the cost
+		how        string
+	}{
+		{health.PCI, "0000:15:01.0", "acs", true, 0.5, "derived: between GPUs and adapters"},
+		{health.Host, "", "iommu", "on", 0.5, "derived: between GPUs and adapters"},
+		{health.Variable, "NCCL_MAX_NCHANNELS", "value", "2", 3, "derived: NCCL opens "},
+		{health.GPU, "2", "power_limit", 500.0, 0.1, "assumed: power grows with the cube"},
+		{health.GPU, "2", "peers_reached", 0.0, 3, "assumed: none of its peers"},
+	} {
+		s := healthy()
+		s.Set(s.Part(x.kind, x.part), x.fact, x.is, "plant")
+		c := examined(t, s).Findings[0].Cost
+		if !c.Known || c.Share < x.least || c.Share > 20 || !strings.Contains(c.How, x.how) {
+			t.Errorf("%s: %+v", x.fact, c)
+		}
+	}
+	for utilization, want := range map[float64]bool{100: true, 0: false} {
+		s := healthy()
+		s.Set(s.GPU(2), "throttle_thermal", true, "plant")
+		s.Set(s.GPU(2), "clock", 990.0, "plant")
+		s.Set(s.GPU(2), "utilization", utilization, "plant")
+		for _, f := range examined(t, s).Findings {
+			if f.Rule == "throttle-thermal" && (f.Cost.Known != want || want && f.Cost.Share != 1 || f.Level != health.Slow) {
+				t.Errorf("at %g %%: %+v", utilization, f)
+			}
+		}
+	}
+}
+
+// TestAccesses: of what probe measured on a GPU, the worst beside its type's is judged; where nothing was measured of the type, nothing is.
+func TestAccesses(t *testing.T) {
+	rows := func(slower float64) (out []measurement.Link) {
+		m, err := cost.GetMachine("h200")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range m.Access.Rates {
+			x := measurement.Link{Kind: r.Access.Kind(), Src: "0", Dst: "0", Bytes: r.Copied, Value: r.Rate.GBps()}
+			if r.Pattern == measurement.Strided && r.Piece == 64 {
+				x.Value /= slower
+			}
+			out = append(out, x)
+		}
+		return append(out, measurement.Link{Kind: "local_copy", Src: "0", Value: 1})
+	}
+	for slower, want := range map[float64]string{1.05: "", 1.5: "reaches 66.7 % of what such GPUs do with strided"} {
+		d, err := Examine(Asked{State: new(health.State), Intended: study.Site{Name: "dgx-h200"}, Rows: rows(slower)})
+		if err != nil || d.Judged != 1 || (len(d.Findings) > 0) != (want != "") {
+			t.Errorf("%g: %+v, %v", slower, d, err)
+		} else if want != "" && (!strings.HasPrefix(d.Findings[0].Says, want) || math.Abs(d.Findings[0].Cost.Share-0.5) > 1e-6) {
+			t.Errorf("%g: %+v", slower, d.Findings)
+		}
+	}
+	d, err := Examine(Asked{State: new(health.State), Intended: study.Site{Name: "dgx1-v100"}, Rows: rows(2)})
+	if err != nil || d.Judged != 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // TestEqualFindingsAreOne: what is wrong with all is said once, and costs what all of it costs.
 func TestEqualFindingsAreOne(t *testing.T) {
 	s := healthy()
@@ -232,7 +308,8 @@ func TestEqualFindingsAreOne(t *testing.T) {
 		s.Set(s.GPU(i), "pcie_width", 8.0, "test")
 	}
 	d := examined(t, s)
-	if len(d.Findings) != 1 || d.Findings[0].Part != "GPUs 0-7" || !strings.Contains(d.Findings[0].Do, "-i 0,1,2,3,4,5,6,7") || !d.Findings[0].Cost.Known {
+	if len(d.Findings) != 1 || d.Findings[0].Part != "GPUs 0-7" || !strings.Contains(d.Findings[0].Do, "-i 0,1,2,3,4,5,6,7") ||
+		!d.Findings[0].Cost.Known {
 		t.Errorf("%+v", d.Findings)
 	}
 }
@@ -291,7 +368,8 @@ func TestWrongRules(t *testing.T) {
 	} {
 		_, err := readBook("r.yaml", []byte("schema: railyard.rules/v1\nmachines: [{gpu: x, gpus: 1, topology: y}]\nrules:\n"+
 			"  - {name: r, of: gpu, "+rule+", level: slow, why: x, do: x, source: x}\n"))
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "r.yaml:4: ")) {
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "r.yaml:4: ")) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}

@@ -1,42 +1,54 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	"railyard/model/cost"
 	"railyard/model/health"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/sim/nccl"
 	"railyard/study"
 )
 
 // effect is what findings do to a machine: faults of its topology, another way to run NCCL, or a clock.
 type effect struct {
-	faults  func(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error)
-	library func(e *health.Effect) study.Library
-	clock   bool // arithmetic takes longer, whatever the topology
-	host    bool // copies to the host do, where collectives do not
-	nodes   []int
+	faults func(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error)
+	asked  func(a study.Asked, e *health.Effect) (health.Cost, error) // of NCCL
+	of     string                                                     // what takes longer by what is left, whatever the topology
+	how    string                                                     // where that, or what faults stand for, comes from
+	host   bool                                                       // copies to the host do, where collectives do not
+	nodes  []int
 }
 
 // inside asks about one node, across about two, either about both.
 var inside, across, either = []int{1}, []int{2}, []int{1, 2}
 
 var effects = map[string]effect{
-	"nvlink":    {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
-	"link":      {faults: oneLink, nodes: inside},
-	"pcie":      {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
-	"p2p":       {faults: noPeers, nodes: inside},
-	"gpu":       {faults: lost, nodes: inside},
-	"nic":       {faults: adaptersLeft, nodes: across},
-	"nics":      {faults: adaptersGone, nodes: across},
-	"staged":    {faults: staged, nodes: across},
-	"clock":     {clock: true},
-	"nvls-off":  {library: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
-	"sockets":   {library: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
-	"algorithm": {library: func(e *health.Effect) study.Library { return study.Library{Algorithm: e.Value} }, nodes: either},
-	"protocol":  {library: func(e *health.Effect) study.Library { return study.Library{Protocol: e.Value} }, nodes: either},
+	"nvlink": {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
+	"link":   {faults: oneLink, nodes: inside},
+	"pcie":   {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
+	"p2p":    {faults: noPeers, nodes: inside, how: "assumed: none of its peers, neither over NVLink nor over PCIe"},
+	"acs": {faults: throughRoot, nodes: across,
+		how: "derived: between GPUs and adapters of one switch all goes up to the CPU and down again"},
+	"gpu":      {faults: lost, nodes: inside},
+	"nic":      {faults: adaptersLeft, nodes: across},
+	"nics":     {faults: adaptersGone, nodes: across},
+	"staged":   {faults: staged, nodes: across},
+	"clock":    {of: "arithmetic", how: "ratio of clocks"},
+	"power":    {of: "arithmetic", how: "assumed: power grows with the cube of the clock; memory and links keep their rates"},
+	"access":   {of: "kernels that access memory so", how: "ratio of rates"},
+	"channels": {asked: fewerChannels, nodes: either},
+	"nvls-off": {asked: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
+	"sockets":  {asked: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
+	"algorithm": {asked: func(a study.Asked, e *health.Effect) (health.Cost, error) {
+		return otherwise(a, study.Library{Algorithm: e.Value})
+	}, nodes: either},
+	"protocol": {asked: func(a study.Asked, e *health.Effect) (health.Cost, error) {
+		return otherwise(a, study.Library{Protocol: e.Value})
+	}, nodes: either},
 }
 
 // over are a device's links of some media.
@@ -107,10 +119,39 @@ func oneLink(c *costs, t *topology.Topology, e *health.Effect) (out []topology.F
 	return out, nil
 }
 
-// noPeers takes GPUs' scale-up links away, so that they exchange over PCIe or through host memory.
+// noPeers takes GPUs' scale-up links and PCIe's peer-to-peer away, so that they exchange through host memory.
 func noPeers(_ *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
 	for _, d := range gpusOf(t, e) {
 		out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), 0, out)
+		out = append(out, topology.Fault{Part: topology.PeerPart, Name: t.DeviceName(d)})
+	}
+	return out, nil
+}
+
+// throughRoot leaves adapters what the way from their PCIe switch up to the CPU has for each: what it and its GPUs exchange goes up and
+// down again, and both ways at once.
+func throughRoot(_ *costs, t *topology.Topology, _ *health.Effect) (out []topology.Fault, err error) {
+	r, up, sharing := topology.NewRouter(t), map[topology.DeviceID]topology.LinkID{}, map[topology.LinkID]units.Rate{}
+	nics := nicsOf(t)
+	for rank := range t.Ranks() {
+		host, ok := r.ToHost(rank)
+		for _, p := range r.NICs(rank) {
+			for _, h := range host.Hops {
+				below := t.Devices()[t.Links()[h.Link].From].Kind == topology.PCIeSwitch
+				if _, known := up[p.NIC]; ok && below && !known && p.Kind <= topology.PXB && slices.Contains(nics, p.NIC) {
+					up[p.NIC] = h.Link
+					sharing[h.Link] += units.Rate(rateOf(t, p.NIC, topology.Network) * 1e9)
+				}
+			}
+		}
+	}
+	for _, nic := range nics {
+		if l, ok := up[nic]; ok {
+			share := float64(t.Rate(l)) / (2 * float64(sharing[l]))
+			if share < 1 {
+				out = append(out, topology.Fault{Part: topology.NICPart, Name: t.DeviceName(nic), Rate: share})
+			}
+		}
 	}
 	return out, nil
 }
@@ -168,7 +209,23 @@ func servedBy(t *topology.Topology, rank int) []topology.DeviceID {
 	return route.NICs[:1]
 }
 
-// runs is NCCL run in one way, whatever the finding says.
-func runs(l study.Library) func(*health.Effect) study.Library {
-	return func(*health.Effect) study.Library { return l }
+// runs asks about NCCL run in one way, whatever the finding says.
+func runs(l study.Library) func(study.Asked, *health.Effect) (health.Cost, error) {
+	return func(a study.Asked, _ *health.Effect) (health.Cost, error) { return otherwise(a, l) }
+}
+
+// fewerChannels is what a limit of NCCL's channels costs: each moves as much at most as where it opens all that it wants.
+func fewerChannels(a study.Asked, e *health.Effect) (x health.Cost, err error) {
+	limit, err := strconv.Atoi(e.Value)
+	if err != nil || limit < 1 {
+		return x, nil // as NCCL passes over it
+	}
+	r, err := study.NCCL(a.Topology, a.Machine, nccl.Options{})
+	if err != nil {
+		return x, err
+	}
+	n := r.Channels(a.Collective.Kind, size)
+	more := max(float64(n)/float64(limit)-1, 0)
+	return health.Cost{Known: n > 0, Share: more, Best: more,
+		How: fmt.Sprintf("derived: NCCL opens %d channels for it by its own model, and each moves as much", n)}, nil
 }
