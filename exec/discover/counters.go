@@ -37,6 +37,7 @@ var netCounters = []struct{ file, fact string }{
 func (t tree) count(s *health.State, p *health.Part, a survey.Adapter) {
 	rdma := "sys/class/infiniband/" + a.Name
 	if ports := t.names(rdma, "ports"); len(ports) > 0 {
+		t.portState(s, p, rdma+"/ports/"+ports[0])
 		for _, c := range portCounters {
 			t.counter(s, p, c.fact, c.scale, rdma+"/ports/"+ports[0]+"/"+c.file)
 		}

@@ -153,9 +153,19 @@ func (t tree) port(s *health.State, a survey.Adapter) {
 	if len(ports) == 0 {
 		return
 	}
-	port := rdma + "/ports/" + ports[0]
-	for fact, file := range map[string]string{"state": port + "/state", "physical": port + "/phys_state", "layer": port + "/link_layer",
-		"type": rdma + "/hca_type", "firmware": rdma + "/fw_ver"} {
+	t.say(s, p, map[string]string{"layer": rdma + "/ports/" + ports[0] + "/link_layer", "type": rdma + "/hca_type",
+		"firmware": rdma + "/fw_ver"})
+	t.count(s, p, a)
+}
+
+// portState adds the state of an adapter's port, which is in a directory.
+func (t tree) portState(s *health.State, p *health.Part, port string) {
+	t.say(s, p, map[string]string{"state": port + "/state", "physical": port + "/phys_state"})
+}
+
+// say adds facts that are texts in files.
+func (t tree) say(s *health.State, p *health.Part, files map[string]string) {
+	for fact, file := range files {
 		text := t.text(file)
 		if number, word, ok := strings.Cut(text, ": "); ok && len(number) < 3 { // "4: ACTIVE"
 			text = word
@@ -167,7 +177,6 @@ func (t tree) port(s *health.State, a survey.Adapter) {
 			s.Say(p, fact, text, file)
 		}
 	}
-	t.count(s, p, a)
 }
 
 // portWords are states of ports as ibstat writes them.

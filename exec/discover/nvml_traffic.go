@@ -39,7 +39,7 @@ type counter struct {
 	part string // "0/17"; "" for the GPU itself
 }
 
-// counters of a GPU, found out once: which NVLinks are up, how fast they are and where they lead does not move.
+// counters of a GPU, found out once: which NVLinks it has, how fast they are and where they lead does not move.
 type counters struct {
 	list   []counter
 	fields []nvml.FieldValue
@@ -136,6 +136,9 @@ func (l *library) count(s *health.State, g int) error {
 		s.Say(s.GPU(g), "pcie_rate", c.rate, nvmlName)
 	}
 	for port, p := range c.ports {
+		if state, ret := l.devices[g].GetNvLinkState(port); ret == nvml.SUCCESS {
+			p.Up = state == nvml.FEATURE_ENABLED
+		}
 		sayPort(s, s.Part(health.NVLink, fmt.Sprintf("%d/%d", g, port)), p)
 	}
 	v := vitals{l, l.devices[g], s, s.GPU(g)}

@@ -82,6 +82,8 @@ func TestRates(t *testing.T) {
 		s.Say(s.GPU(1), "host_sent", 1.0, "")
 		link(s, "1/0", 1, 1)
 		s.Say(s.Part(health.NIC, "mlx5_0"), "link_downed", 1.0, "")
+		s.Say(link(s, "0/2", 1, 1), "up", true, "")
+		s.Say(s.Part(health.NIC, "mlx5_2"), "rate", 400.0, "")
 	})
 	b := sample(2, func(s *health.State) {
 		p := link(s, "0/0", 21e9, 6e9)
@@ -90,9 +92,11 @@ func TestRates(t *testing.T) {
 		link(s, "0/1", 3e9, 0)
 		s.Say(s.GPU(0), "bus", "0000:01:00.0", "")
 		s.Say(s.Part(health.NIC, "mlx5_1"), "sent", 1.0, "")
+		s.Say(link(s, "0/2", 1, 1), "up", false, "")
+		s.Say(s.Part(health.NIC, "mlx5_2"), "rate", 200.0, "")
 	})
 	m := between(t, a, b)
-	if len(m.Ports) != 2 || m.Took != 2*time.Second {
+	if len(m.Ports) != 3 || m.Took != 2*time.Second {
 		t.Fatalf("%+v", m)
 	}
 	p := m.Ports[0]
@@ -102,7 +106,8 @@ func TestRates(t *testing.T) {
 	if m.Ports[1].Sent != 1.5e9 { // cleared: it sent 3 GB at least
 		t.Errorf("%+v", m.Ports[1])
 	}
-	want := []string{"GPU 1 is gone", "GPU 0 link 1: sent ran backwards, from 8000000000 to 3000000000", "mlx5_1 came", "mlx5_0 is gone"}
+	want := []string{"GPU 1 is gone", "GPU 0 link 1: sent ran backwards, from 8000000000 to 3000000000",
+		"GPU 0 link 2: up was true, is false (the link is active)", "mlx5_1 came", "mlx5_2: rate was 400, is 200", "mlx5_0 is gone"}
 	for i, w := range want {
 		if i >= len(m.Notes) || !strings.HasPrefix(m.Notes[i], w) {
 			t.Errorf("note %d: %q, want %s", i, m.Notes, w)
@@ -361,12 +366,15 @@ func TestRecording(t *testing.T) {
 		}
 	}
 	at := `"at":"2026-11-23T12:00:00Z"`
+	gpu := func(facts string) string {
+		return `{"schema":"railyard.samples/v1",` + at + `,"parts":[{"kind":"gpu","name":"0","facts":{` + facts + `}}]}`
+	}
 	for text, want := range map[string]string{
-		`{"schema":"railyard.plan/v1",` + at + `}`:                                                                  "line 1: its schema is",
-		`{"schema":"railyard.samples/v1",` + at + `,"parts":[{"kind":"gpu","name":"0","facts":{"smell":1}}]}`:       `no "smell" of "gpu"`,
-		`{"schema":"railyard.samples/v1",` + at + `,"parts":[{"kind":"gpu","name":"0","facts":{"host_sent":"x"}}]}`: "host_sent of gpu is a number, not x",
-		`{"schema":"railyard.samples/v1",` + at + `,"parts":[{"kind":"gpu","name":"0","facts":{"host_sent":[1]}}]}`: "is a number",
-		"{\n" + whole: "r.jsonl: line 1",
+		`{"schema":"railyard.plan/v1",` + at + `}`: "line 1: its schema is",
+		gpu(`"smell":1`):       `no "smell" of "gpu"`,
+		gpu(`"host_sent":"x"`): "host_sent of gpu is a number, not x",
+		gpu(`"host_sent":[1]`): "is a number",
+		"{\n" + whole:          "r.jsonl: line 1",
 	} {
 		_, err := Recording(strings.NewReader(text), "r.jsonl").Next(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

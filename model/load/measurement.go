@@ -15,7 +15,7 @@ type Measurement struct {
 	Before, After Sample
 	Took          time.Duration
 	Ports         []Port
-	Notes         []string // counters that were cleared, parts that came or went
+	Notes         []string // counters that were cleared, parts that came or went, links that went down
 	brief         bool     // counters that go round too soon were read over a moment
 }
 
@@ -96,13 +96,18 @@ func (m *Measurement) note(format string, args ...any) {
 	m.Notes = append(m.Notes, fmt.Sprintf(format, args...))
 }
 
-// part adds what a part carried, and its errors.
+// part adds what a part carried, its errors, and what does not move while a machine works, but did: a link that went down, or came up at
+// another rate.
 func (m *Measurement) part(before, after *health.Part) {
 	carry := carriers[after.Kind]
 	p, carried := Port{Part: after, Line: line(after)}, false
 	for _, name := range after.Facts() {
 		fact, _ := health.FactOf(after.Kind, name)
-		if _, had := before.Known(name); !fact.Counter || !had {
+		was, had := before.Known(name)
+		if is, _ := after.Known(name); had && !fact.Counter && !fact.Moves && was.Is != is.Is {
+			m.note("%v: %s was %v, is %v (%s)", after, name, was.Is, is.Is, fact.Means)
+		}
+		if !fact.Counter || !had {
 			continue
 		}
 		rate, by := m.rate(fact, before, after, p.Line)

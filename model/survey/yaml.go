@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -34,7 +35,15 @@ type file struct {
 	date string
 }
 
-func (f *file) line(format string, args ...any) { fmt.Fprintf(&f.b, format+"\n", args...) }
+// line writes a line. Names that others gave may hold what YAML does not, such as broken UTF-8 and control characters.
+func (f *file) line(format string, args ...any) {
+	f.b.WriteString(strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, fmt.Sprintf(format+"\n", args...)))
+}
 
 func (f *file) head() {
 	for _, n := range f.notes {

@@ -22,7 +22,7 @@ func expandIDs(pattern string) ([]string, error) {
 	n := 0
 	for part := range strings.SplitSeq(m[2], ",") {
 		lo, hi, ok := idRange(part)
-		if !ok {
+		if !ok || hi >= maxTemplateDevices {
 			return nil, fmt.Errorf("%q: %q is not a range such as 0-7 (up to %d)", shorten(pattern), shorten(part), maxTemplateDevices-1)
 		}
 		ranges = append(ranges, [2]int{lo, hi})
@@ -55,7 +55,7 @@ func nodeNames(n nodeSpec) (out []string, err error) {
 	}
 	for part := range strings.SplitSeq(m[2], ",") {
 		lo, hi, ok := idRange(part)
-		if !ok || len(out)+hi-lo+1 > maxCount {
+		if !ok || hi-lo >= maxCount-len(out) {
 			return nil, fmt.Errorf("%q: %q is not a range such as 01-18", shorten(n.Name), shorten(part))
 		}
 		first, _, _ := strings.Cut(part, "-")
@@ -81,5 +81,5 @@ func idRange(s string) (lo, hi int, ok bool) {
 	}
 	lo, err1 := strconv.Atoi(a)
 	hi, err2 := strconv.Atoi(b)
-	return lo, hi, err1 == nil && err2 == nil && lo <= hi && hi < maxTemplateDevices
+	return lo, hi, err1 == nil && err2 == nil && lo <= hi
 }
