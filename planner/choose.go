@@ -73,6 +73,7 @@ func choose(c *contest) (Row, error) {
 		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could "+
 			"be %s)", leftOut(c.list, units.MaxTime))
 	}
+	c.keepForetold()
 	return c.row()
 }
 
@@ -84,10 +85,7 @@ func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer,
 		c.list[i] = Considered{Schedule: s, Time: max(score.Bound(s, size), past.least(s, size)), Pruned: true}
 	}
 	for i := range candidates {
-		if t := c.known(i); t > 0 && c.dear(i) {
-			c.looks[i].predicted = t
-			c.foresee(i)
-		}
+		c.foretell(i)
 	}
 	return c
 }
@@ -155,7 +153,7 @@ func (c *contest) next() int {
 			return cheap
 		}
 	}
-	if i >= 0 && c.dear(i) && c.looks[i].predicted == 0 {
+	if i >= 0 && c.dear(i) && c.looks[i].stage == estimated && c.looks[i].predicted == 0 {
 		i = c.shorter(i)
 		known := c.cheapest(func(j int) bool { return c.looks[j].predicted > 0 && c.promises(j) && c.work(j) <= c.work(i) })
 		if known >= 0 {
@@ -246,9 +244,11 @@ func (c *contest) closer(i int) error {
 	x.Pruned = l.stage != timed
 	if x.Time = max(x.Time, t); !x.Pruned {
 		x.Time, l.predicted = t, 0
-		c.past.keep(x.Schedule, c.size, t)
+		c.past.add(x.Schedule, sizedTime{c.size, t, false})
 		c.place(i)
 		c.foresee(i)
+	} else if err == nil && l.predicted == 0 {
+		c.foretell(i)
 	}
 	return err
 }

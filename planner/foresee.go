@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"railyard/model/schedule"
 	"railyard/model/units"
 )
@@ -34,6 +36,14 @@ func (c *contest) foresee(i int) {
 	}
 }
 
+// foretell is told by times at other sizes what a candidate should take, if it is dear, which may show only once it is compiled.
+func (c *contest) foretell(i int) {
+	if t := c.known(i); t > 0 && c.dear(i) {
+		c.looks[i].predicted = t
+		c.foresee(i)
+	}
+}
+
 // samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).
 func (c *contest) samePipeline(i, j int) bool {
 	without := func(i int) string { return c.list[i].Schedule.Inputs[schedule.InputWithout] }
@@ -48,8 +58,14 @@ func (c *contest) known(i int) units.Time {
 	case c.looks[i].stage == timed:
 		return c.list[i].Time
 	}
+	if t := c.ofEqualPieces(i); t > 0 {
+		return units.Time(float64(t) * (1 - doubt))
+	}
 	return c.past.foresee(c.list[i].Schedule, c.size)
 }
+
+// fewPieces do not fill a pipeline: what they take says little of more.
+const fewPieces = 4
 
 // ordered reports whether a schedule is a pipeline of several pieces of trees, all messages
 // of which are in one order, or of more than a few slices of trees that join messages, each
@@ -57,7 +73,7 @@ func (c *contest) known(i int) units.Time {
 func ordered(s *schedule.Schedule) bool {
 	ch := &s.Channels[0]
 	if ch.Trees != nil && ch.Trees.Join {
-		return ch.Slices > 4
+		return ch.Slices > fewPieces
 	}
 	return ch.Slices == 1 && ch.Pieces() > 1
 }
@@ -89,34 +105,86 @@ func throughThree(n, t [3]float64) func(n float64) float64 {
 // past are the times of schedules at other sizes, in the order in which they were found. A schedule's time is the longest of many chains
 // of messages, each of which takes a time and more of it by byte: convex, so that the line through two sizes does not lie above
 // it beyond them, but for what sharing and costs by size change.
-type past map[*schedule.Schedule][2]sizedTime
+type past map[*schedule.Schedule][]sizedTime
 
 type sizedTime struct {
 	size units.Bytes
 	time units.Time
+	told bool // it was not found, but foretold
 }
 
-// keep takes a time down.
-func (p past) keep(s *schedule.Schedule, size units.Bytes, t units.Time) {
+// keepForetold takes down what equal pieces say of dear candidates that were not played.
+func (c *contest) keepForetold() {
+	for i := range c.list {
+		if l := &c.looks[i]; l.stage == timed || l.predicted == 0 {
+			continue
+		}
+		if t := c.ofEqualPieces(i); t > 0 {
+			c.past.add(c.list[i].Schedule, sizedTime{c.size, t, true})
+		}
+	}
+}
+
+// add takes a time down.
+func (p past) add(s *schedule.Schedule, t sizedTime) {
 	if p != nil {
-		p[s] = [2]sizedTime{p[s][1], {size, t}}
+		p[s] = append(p[s], t)
 	}
 }
 
 // least is the time of a schedule at a smaller size: more bytes take no less. 0: none is known.
 func (p past) least(s *schedule.Schedule, size units.Bytes) units.Time {
-	if last := p[s][1]; last.size <= size {
-		return last.time
+	for _, x := range slices.Backward(p[s]) {
+		if !x.told && x.size <= size {
+			return x.time
+		}
+	}
+	return 0
+}
+
+// at is the time of a schedule at a size; 0: not known.
+func (p past) at(s *schedule.Schedule, size units.Bytes) units.Time {
+	for _, x := range p[s] {
+		if x.size == size {
+			return x.time
+		}
 	}
 	return 0
 }
 
 // foresee is the time of a schedule by those at two other sizes; 0: not known.
 func (p past) foresee(s *schedule.Schedule, size units.Bytes) units.Time {
-	a, b := p[s][0], p[s][1]
-	if a.size == 0 || a.size == b.size {
+	n := len(p[s])
+	if n < 2 || p[s][n-2].size == p[s][n-1].size {
 		return 0
 	}
+	a, b := p[s][n-2], p[s][n-1]
 	perByte := float64(b.time-a.time) / float64(b.size-a.size)
 	return max(1, b.time+units.Time(perByte*float64(size-b.size)))
+}
+
+// doubt is by which part a time foretold by equal pieces may be too long: more of them fill a pipeline more evenly than few.
+const doubt = 0.01
+
+// ofEqualPieces foretells a candidate's time from those of two pipelines of its family that were found where their pieces were as large as
+// its own are: equal pieces take equal times, whatever costs by size are, so that each more of them takes a period. 0: not known.
+func (c *contest) ofEqualPieces(i int) units.Time {
+	var n, t [2]float64 // of the two nearest in depth
+	found, depth := 0, c.list[i].Schedule.Channels[0].Depth()
+	for j := range c.list {
+		s := c.list[j].Schedule
+		d := s.Channels[0].Depth()
+		if j == i || d <= fewPieces || d == depth || !c.samePipeline(i, j) || int64(c.size)*int64(d)%int64(depth) != 0 {
+			continue
+		}
+		if time := c.past.at(s, c.size*units.Bytes(d)/units.Bytes(depth)); time > 0 {
+			n, t = [2]float64{n[1], float64(d)}, [2]float64{t[1], float64(time)}
+			found++
+		}
+	}
+	if found < 2 || n[0] == n[1] {
+		return 0
+	}
+	more := (t[1] - t[0]) / (n[1] - n[0]) * (float64(depth) - n[1])
+	return units.Time(max(1, t[1]+more))
 }

@@ -136,3 +136,59 @@ func TestTheMostPromisingIsPlayedAfterAll(t *testing.T) {
 		}
 	}
 }
+
+// periodic are pipelines whose pieces take times that are not proportional to their sizes: each more of them a period.
+type periodic struct{ spent *int64 }
+
+func (p periodic) time(s *schedule.Schedule, size units.Bytes) units.Time {
+	n := float64(s.Channels[0].Depth())
+	return units.Time((n + 9) * math.Hypot(1e7, 20*float64(size)/n))
+}
+
+func (p periodic) Work(s *schedule.Schedule) int64 { return cheap + 500*int64(s.Channels[0].Depth()) }
+
+func (p periodic) Spent() int64 { return *p.spent }
+
+func (p periodic) Bound(_ *schedule.Schedule, size units.Bytes) units.Time {
+	return units.Time(20 * size)
+}
+
+func (p periodic) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	return p.Bound(s, size), nil
+}
+
+func (p periodic) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	*p.spent += p.Work(s)
+	return p.time(s, size), nil
+}
+
+func (p periodic) Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error) {
+	return Prediction{Time: p.time(s, size)}, nil
+}
+
+// In a sweep, what pipelines of equal pieces took says which depth is the fastest: no worse than all played, for half of the work.
+func TestEqualPiecesForetell(t *testing.T) {
+	all, err := Candidates(torus(t, "5, 5", 25), collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "packed_trees", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep := func(past past) (spent int64) {
+		score := periodic{&spent}
+		for size := units.MiB; size <= 4*units.GiB; size *= 2 {
+			row, err := choose(newContest(all, size, score, DefaultBudget, past))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range all {
+				best := float64(row.Prediction.Time)
+				if gain := 1 - float64(score.time(s, size))/best; gain > worth*float64(score.Work(s)) {
+					t.Errorf("%v: %s is chosen, %s would be %.2f %% faster", size, Name(row.Schedule), Name(s), 100*gain)
+				}
+			}
+		}
+		return spent
+	}
+	if with, without := sweep(past{}), sweep(nil); 2*with > without {
+		t.Errorf("%d operations where other sizes foretell, %d where they do not", with, without)
+	}
+}
