@@ -213,7 +213,7 @@ func (w *watcher) round(m *load.Measurement) error {
 	var links []load.Link
 	if w.topology != nil {
 		var err error
-		if links, err = m.On(w.topology, w.flags.Node); err != nil {
+		if m, links, err = m.On(w.topology, w.flags.Node); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func measureLoad(on study.Site) ([]topology.Background, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--load live: %w", err)
 	}
-	links, err := m.On(t, 0)
+	_, links, err := m.On(t, 0)
 	switch {
 	case err != nil:
 		return nil, err

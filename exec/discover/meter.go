@@ -2,7 +2,6 @@ package discover
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"railyard/model/health"
@@ -44,7 +43,7 @@ func (m *Meter) Busiest() (most units.Bytes, err error) {
 		if p.Part.Kind != health.NVLink {
 			continue
 		}
-		gpu, _, _ := strings.Cut(p.Part.Name, "/")
+		gpu := health.OfLink(p.Part.Name)
 		byGPU[gpu] += p.Sent * moved.Took.Seconds()
 		most = max(most, units.Bytes(byGPU[gpu]+0.5))
 	}

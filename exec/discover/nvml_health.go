@@ -3,7 +3,6 @@
 package discover
 
 import (
-	"fmt"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
@@ -148,7 +147,7 @@ var linkErrors = map[string][]nvml.NvLinkErrorCounter{"replays": {nvml.NVLINK_ER
 func (v *vitals) links(gpu int) {
 	ports, up := v.ports(v.d), 0
 	for i, port := range ports {
-		link := vitals{v.library, v.d, v.state, v.state.Part(health.NVLink, fmt.Sprintf("%d/%d", gpu, i))}
+		link := vitals{v.library, v.d, v.state, v.state.Part(health.NVLink, health.LinkName(gpu, i))}
 		link.say("up", port.Up, nvml.SUCCESS)
 		if !port.Up {
 			continue

@@ -69,7 +69,7 @@ func (l *library) countersOf(g int) (*counters, error) {
 	ask(ofGPU, "", 0)
 	for port, p := range c.ports {
 		if p.Up {
-			ask(ofLink, fmt.Sprintf("%d/%d", g, port), port)
+			ask(ofLink, health.LinkName(g, port), port)
 		}
 	}
 	l.counters[g] = c
@@ -139,7 +139,7 @@ func (l *library) count(s *health.State, g int) error {
 		if state, ret := l.devices[g].GetNvLinkState(port); ret == nvml.SUCCESS {
 			p.Up = state == nvml.FEATURE_ENABLED
 		}
-		sayPort(s, s.Part(health.NVLink, fmt.Sprintf("%d/%d", g, port)), p)
+		sayPort(s, s.Part(health.NVLink, health.LinkName(g, port)), p)
 	}
 	v := vitals{l, l.devices[g], s, s.GPU(g)}
 	v.busy()

@@ -76,9 +76,6 @@ func (p *Processes) Close() error { return p.net.Close() }
 // Total is how many ranks all processes run together.
 func (p *Processes) Total() int { return p.first[len(p.first)-1] }
 
-// Firsts are the first ranks of all processes.
-func (p *Processes) Firsts() []int { return p.first[:p.Size] }
-
 // of is the process of a rank.
 func (p *Processes) of(rank int32) int {
 	i, found := slices.BinarySearch(p.first, int(rank))

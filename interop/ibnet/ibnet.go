@@ -15,7 +15,6 @@ import (
 // Fabric is a network.
 type Fabric struct {
 	Switches []Switch
-	Notes    []string
 }
 
 // Switch is a switch with its ports that are up, in order.

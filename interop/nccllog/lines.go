@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/observed"
 	"railyard/model/units"
@@ -166,12 +167,7 @@ func (r *reader) call(p *process, m []string) error {
 	return nil
 }
 
-// The algorithms and protocols by the numbers that versions up to 2.23 print (nccl_common.h).
-var (
-	algorithms = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
-	protocols  = []string{"ll", "ll128", "simple"}
-)
-
+// called is a name that a log gives, or a number of one.
 func called(names []string, text string) (string, error) {
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 0 || n >= len(names) {
@@ -184,10 +180,10 @@ func called(names []string, text string) (string, error) {
 
 func (r *reader) choice(p *process, m []string) (err error) {
 	x := observed.Choice{Times: 1}
-	if x.Algorithm, err = called(algorithms, m[3]); err != nil {
+	if x.Algorithm, err = called(foreign.NCCLAlgorithms, m[3]); err != nil {
 		return err
 	}
-	if x.Protocol, err = called(protocols, m[4]); err != nil {
+	if x.Protocol, err = called(foreign.NCCLProtocols, m[4]); err != nil {
 		return err
 	}
 	if m[5] != "" {

@@ -18,12 +18,8 @@ var pluginLayout = template.Must(template.New("plugin").Funcs(template.FuncMap{"
 	return strings.TrimRight(foreign.OneLine(text), `\ `) // a backslash would go on in the next line
 }}).Parse(pluginForm))
 
-// Numbers of NCCL's tuner interface (plugins/tuner/example/nccl/tuner.h, 2.24 to 2.30).
-var (
-	functionNumbers  = []string{"broadcast", "reduce", "allgather", "reducescatter", "allreduce"}
-	algorithmNumbers = []string{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}
-	protocolNumbers  = []string{"ll", "ll128", "simple"}
-)
+// functions are the collectives in the order of their numbers (plugins/tuner/example/nccl/tuner.h, 2.24 to 2.30).
+var functions = []string{"broadcast", "reduce", "allgather", "reducescatter", "allreduce"}
 
 // pluginRow is a row as the source has it.
 type pluginRow struct {
@@ -48,8 +44,8 @@ func WritePlugin(w io.Writer, file string, comments []string, rows []Row) error 
 			return err
 		}
 		out = append(out, pluginRow{Row: r, Name: names[r.Kind] + " " + r.Algorithm + "/" + r.Protocol,
-			Collective: slices.Index(functionNumbers, names[r.Kind]), Algorithm: slices.Index(algorithmNumbers, r.Algorithm),
-			Protocol: slices.Index(protocolNumbers, r.Protocol), Why: rows[i].why()})
+			Collective: slices.Index(functions, names[r.Kind]), Algorithm: slices.Index(foreign.NCCLAlgorithms, r.Algorithm),
+			Protocol: slices.Index(foreign.NCCLProtocols, r.Protocol), Why: rows[i].why()})
 	}
 	if len(out) == 0 {
 		return errors.New("nothing is faster than NCCL's own choice: no plugin is needed")

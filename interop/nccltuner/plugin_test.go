@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/units"
 )
@@ -37,7 +38,7 @@ func choose(rows []Row, c call, usable func(algorithm, protocol string) bool) (R
 // usable says what a call can use, a bit for each algorithm and protocol.
 func usable(bits uint32) func(algorithm, protocol string) bool {
 	return func(a, p string) bool {
-		return bits>>(3*slices.Index(algorithmNumbers, a)+slices.Index(protocolNumbers, p))&1 == 1
+		return bits>>(3*slices.Index(foreign.NCCLAlgorithms, a)+slices.Index(foreign.NCCLProtocols, p))&1 == 1
 	}
 }
 
@@ -86,7 +87,7 @@ func TestPlugin(t *testing.T) {
 	calls, bits := someCalls(rows, 2000)
 	var in bytes.Buffer
 	for i, c := range calls {
-		fmt.Fprintln(&in, slices.Index(functionNumbers, names[c.Kind]), int64(c.Size), c.Nodes, c.Ranks, bits[i])
+		fmt.Fprintln(&in, slices.Index(functions, names[c.Kind]), int64(c.Size), c.Nodes, c.Ranks, bits[i])
 	}
 	cmd := exec.Command(program)
 	cmd.Stdin = &in
@@ -103,7 +104,7 @@ func TestPlugin(t *testing.T) {
 	for i, c := range calls {
 		want := "none"
 		if r, ok := choose(told, c, usable(bits[i])); ok {
-			want, matched = fmt.Sprintf("%d/%d/0", slices.Index(algorithmNumbers, r.Algorithm), slices.Index(protocolNumbers, r.Protocol)), matched+1
+			want, matched = fmt.Sprintf("%d/%d/0", slices.Index(foreign.NCCLAlgorithms, r.Algorithm), slices.Index(foreign.NCCLProtocols, r.Protocol)), matched+1
 		}
 		if got := strings.Fields(lines[i]); len(got) != 4 || slices.ContainsFunc(got, func(g string) bool { return g != want }) {
 			t.Errorf("%+v, %b: %q instead of %s", c, bits[i], lines[i], want)

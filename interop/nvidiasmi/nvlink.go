@@ -73,7 +73,7 @@ func ReadNVLink(s *health.State, file string, data []byte) error {
 			r.Add(i+1, "link %s of no GPU that is known", m[1])
 			return r.Err()
 		}
-		if up, isState := r.link(i+1, s.Part(health.NVLink, strconv.Itoa(gpu)+"/"+strconv.Itoa(link)), m[2]); isState {
+		if up, isState := r.link(i+1, s.Part(health.NVLink, health.LinkName(gpu, link)), m[2]); isState {
 			if links[gpu] == nil {
 				links[gpu] = map[int]bool{}
 			}

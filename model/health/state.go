@@ -29,12 +29,21 @@ func (p *Part) String() string {
 	case GPU:
 		return "GPU " + p.Name
 	case NVLink:
-		gpu, link, _ := strings.Cut(p.Name, "/")
-		return "GPU " + gpu + " link " + link
+		_, link, _ := strings.Cut(p.Name, "/")
+		return "GPU " + OfLink(p.Name) + " link " + link
 	case Host:
 		return "this machine"
 	}
 	return p.Name
+}
+
+// LinkName is the name of an NVLink of a GPU, by their numbers.
+func LinkName(gpu, link int) string { return fmt.Sprintf("%d/%d", gpu, link) }
+
+// OfLink is the GPU of an NVLink, by its name.
+func OfLink(link string) string {
+	gpu, _, _ := strings.Cut(link, "/")
+	return gpu
 }
 
 // State is what is known of a machine. The zero State knows nothing.

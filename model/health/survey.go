@@ -81,13 +81,3 @@ func far(a, b survey.PCI) int {
 	}
 	return 2
 }
-
-// SayLanes notes a PCIe connection of a part.
-func (s *State) SayLanes(p *Part, l survey.Lanes, suffix, from string) {
-	if l.Generation > 0 {
-		s.Say(p, "pcie_gen"+suffix, float64(l.Generation), from)
-	}
-	if l.Width > 0 {
-		s.Say(p, "pcie_width"+suffix, float64(l.Width), from)
-	}
-}

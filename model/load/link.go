@@ -83,23 +83,25 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s %.0f %% → %.0f %%", c.Link, 100*c.Was, 100*c.Now)
 }
 
-// On is what those links of a node of a topology carry that its ports stand for; ports of which it knows no links are noted. Both ends
-// of a link may have counted the same bytes: the larger count holds.
-func (m *Measurement) On(t *topology.Topology, node int) ([]Link, error) {
+// On is the measurement with the links of a node of a topology that its ports stand for, and what those carry; ports of which it knows no
+// links are noted. Both ends of a link may have counted the same bytes: the larger count holds.
+func (m *Measurement) On(t *topology.Topology, node int) (on *Measurement, links []Link, err error) {
 	n, err := newNode(t, node, m.After.State)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i := range m.Ports {
-		n.port(&m.Ports[i])
+	x := *m
+	x.Ports = slices.Clone(m.Ports)
+	for i := range x.Ports {
+		n.port(&x.Ports[i])
 	}
-	m.Notes = append(m.Notes, n.notes...)
+	x.Notes = slices.Concat(m.Notes, n.notes)
 	for l := range topology.LinkID(len(t.Links())) {
 		_, sent := n.sent[l]
 		if _, received := n.received[l]; sent || received {
 			carry := max(n.sent[l], n.received[l])
-			n.out = append(n.out, Link{ID: l, Name: t.LinkName(l), Class: t.Class(l).Name, Carry: carry, Rate: float64(t.Rate(l))})
+			links = append(links, Link{ID: l, Name: t.LinkName(l), Class: t.Class(l).Name, Carry: carry, Rate: float64(t.Rate(l))})
 		}
 	}
-	return n.out, nil
+	return &x, links, nil
 }

@@ -184,7 +184,7 @@ func TestHotLinks(t *testing.T) {
 	}
 	check := func(name string, topo *topology.Topology, m *Measurement, want map[string]float64) {
 		t.Helper()
-		links, err := m.On(topo, 0)
+		m, links, err := m.On(topo, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestHotLinks(t *testing.T) {
 		t.Fatal(hidden)
 	}
 	check("hidden switches", h100, busy(t, [][]string{{"", ""}, {"", ""}}, "1/1"), hidden)
-	if _, err := busy(t, switches, "1/1").On(h100, 1); err == nil {
+	if _, _, err := busy(t, switches, "1/1").On(h100, 1); err == nil {
 		t.Error("no error from a node that is not there")
 	}
 }
@@ -244,7 +244,7 @@ func TestBothEndsCount(t *testing.T) {
 		}
 	}
 	m := between(t, sample(0, fill(0)), sample(1, fill(1e9)))
-	links, err := m.On(two, 1)
+	m, links, err := m.On(two, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestBothEndsCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if links, err = m.On(one, 0); err != nil {
+	if _, links, err = m.On(one, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range links {
@@ -298,7 +298,7 @@ func TestBothEndsCount(t *testing.T) {
 			}
 		}
 	}
-	if links, err = between(t, sample(0, pair(0)), sample(1, pair(7e9))).On(mesh, 0); err != nil {
+	if _, links, err = between(t, sample(0, pair(0)), sample(1, pair(7e9))).On(mesh, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range links {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"railyard/model/health"
@@ -46,12 +45,6 @@ func (p *Port) Load() float64 {
 var carriers = map[health.Kind][2]string{health.GPU: {"host_sent", "host_received"}, health.NVLink: {"sent", "received"},
 	health.NIC: {"sent", "received"}}
 
-// gpuOf is the number of an NVLink's GPU.
-func gpuOf(link *health.Part) string {
-	gpu, _, _ := strings.Cut(link.Name, "/")
-	return gpu
-}
-
 // line is a port's line rate in bytes a second.
 func line(p *health.Part) float64 {
 	switch p.Kind {
@@ -74,12 +67,12 @@ func Between(before, after Sample) (*Measurement, error) {
 		for _, p := range after.State.Parts(kind) {
 			if before.State.Has(kind, p.Name) {
 				m.part(before.State.Part(kind, p.Name), p)
-			} else if kind != health.NVLink || before.State.Has(health.GPU, gpuOf(p)) {
+			} else if kind != health.NVLink || before.State.Has(health.GPU, health.OfLink(p.Name)) {
 				m.note("%v came", p)
 			}
 		}
 		for _, p := range before.State.Parts(kind) {
-			if !after.State.Has(kind, p.Name) && (kind != health.NVLink || after.State.Has(health.GPU, gpuOf(p))) {
+			if !after.State.Has(kind, p.Name) && (kind != health.NVLink || after.State.Has(health.GPU, health.OfLink(p.Name))) {
 				m.note("%v is gone", p)
 			}
 		}

@@ -24,7 +24,6 @@ type node struct {
 	switches         []string                     // addresses of other ends that are no GPUs, in order
 	adapter          map[string]topology.DeviceID
 	sent, received   map[topology.LinkID]float64 // bytes a second, as counted at either end
-	out              []Link
 	notes            []string
 }
 
@@ -154,7 +153,7 @@ func (n *node) links(p *health.Part) []topology.LinkID {
 			return n.over(d, topology.Network)
 		}
 	case health.NVLink:
-		if d, ok := n.gpu(gpuOf(p)); ok {
+		if d, ok := n.gpu(health.OfLink(p.Name)); ok {
 			return n.leading(n.over(d, topology.NVLink, topology.XGMI), p.Text("to"))
 		}
 	}

@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -193,6 +192,3 @@ func (c *costs) stagedShare(t *topology.Topology, rank int) (float64, error) {
 	}
 	return float64(times[0]) / float64(times[1]), nil
 }
-
-// cutLink splits the name of an NVLink into GPU and port.
-func cutLink(name string) (gpu, port string, ok bool) { return strings.Cut(name, "/") }

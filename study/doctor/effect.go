@@ -109,8 +109,7 @@ func ofGPUs(media ...topology.Medium) func(*costs, *topology.Topology, *health.E
 // oneLink leaves a share of one NVLink of a GPU's: since traffic is spread evenly, of all.
 func oneLink(c *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
 	for _, name := range e.Parts {
-		gpu, _, _ := cutLink(name)
-		d, ok := gpuOf(t, gpu)
+		d, ok := gpuOf(t, health.OfLink(name))
 		if !ok {
 			continue
 		}
