@@ -3,16 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +26,7 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/planner"
+	"railyard/report/table"
 	"railyard/study/tuning"
 	"railyard/topologies"
 )
@@ -160,7 +160,16 @@ type stressKey struct {
 	mechanism string
 }
 
-type stressCount struct{ cases, operations, wrong int64 }
+// stressRow says how many cases of a key were run.
+type stressRow struct {
+	Collective string `json:"collective"`
+	Mechanism  string `json:"mechanism"`
+	Ranks      int    `json:"ranks"`
+	GPUs       int    `json:"gpus"`
+	Cases      int64  `json:"cases"`
+	Operations int64  `json:"operations"`
+	Wrong      int64  `json:"wrong"`
+}
 
 // Run plays cases until the time is over.
 func (f *stressFlags) Run(cmd *cobra.Command, _ []string) error {
@@ -189,7 +198,7 @@ func (f *stressFlags) Run(cmd *cobra.Command, _ []string) error {
 func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.Node, topo *topology.Topology) error {
 	node.Deadline = f.Deadline
 	fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", node.Driver())
-	began, counts, refused := time.Now(), map[stressKey]*stressCount{}, 0
+	began, counts, refused := time.Now(), map[stressKey]*stressRow{}, 0
 	const batch = 64
 	for n := f.First; ; n += batch {
 		list := f.batch(node, topo, n, batch)
@@ -233,7 +242,7 @@ func (f *stressFlags) batch(node *cuda.Node, topo *topology.Topology, first, n i
 
 // play runs cases, and reports whether there is time for more; the error names the first that is wrong, and how to repeat it.
 func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressCase, began time.Time,
-	counts map[stressKey]*stressCount) (more bool, err error) {
+	counts map[stressKey]*stressRow) (more bool, err error) {
 	for _, c := range list {
 		if more, err = f.timeLeft(ctx, began); !more || err != nil {
 			return false, err
@@ -250,36 +259,34 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 		}
 		k := stressKey{c.s.Spec.Kind, tuning.Way{How: c.how}.Mechanism()}
 		if counts[k] == nil {
-			counts[k] = &stressCount{}
+			counts[k] = &stressRow{Collective: k.kind.String(), Mechanism: k.mechanism}
 		}
-		counts[k].cases++
-		counts[k].operations += int64(r.Launches)
-		counts[k].wrong += r.Wrong
+		counts[k].Cases++
+		counts[k].Operations += int64(r.Launches)
+		counts[k].Wrong += r.Wrong
 	}
 	return f.timeLeft(ctx, began)
 }
 
-func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration, counts map[stressKey]*stressCount, refused int) error {
-	keys := make([]stressKey, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b stressKey) int {
+func (f *stressFlags) report(out io.Writer, ranks, gpus int, took time.Duration, counts map[stressKey]*stressRow, refused int) error {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b stressKey) int {
 		return cmp.Or(cmp.Compare(slices.Index(stressKinds, a.kind), slices.Index(stressKinds, b.kind)),
 			cmp.Compare(a.mechanism, b.mechanism))
 	})
-	var all stressCount
-	rows := [][]string{{"collective", "mechanism", "ranks", "gpus", "cases", "operations", "wrong"}}
+	var all stressRow
+	var d struct {
+		Rows []stressRow `json:"rows" csv:""`
+	}
 	for _, k := range keys {
 		c := counts[k]
-		all.cases, all.operations, all.wrong = all.cases+c.cases, all.operations+c.operations, all.wrong+c.wrong
-		rows = append(rows, []string{k.kind.String(), k.mechanism, strconv.Itoa(ranks), strconv.Itoa(gpus), strconv.FormatInt(c.cases, 10),
-			strconv.FormatInt(c.operations, 10), strconv.FormatInt(c.wrong, 10)})
+		c.Ranks, c.GPUs = ranks, gpus
+		all.Cases, all.Operations, all.Wrong = all.Cases+c.Cases, all.Operations+c.Operations, all.Wrong+c.Wrong
+		d.Rows = append(d.Rows, *c)
 	}
 	fmt.Fprintf(out, "%v, seed %d: %d cases, %d operations, %d wrong elements; %d draws have no schedule or are refused\n",
-		took.Round(time.Second), f.Seed, all.cases, all.operations, all.wrong, refused)
+		took.Round(time.Second), f.Seed, all.Cases, all.Operations, all.Wrong, refused)
 	if f.Out == "" {
 		return nil
 	}
-	return outfile.Write(f.Out, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+	return outfile.Write(f.Out, func(w io.Writer) error { return table.Emit(w, table.CSV, &d) })
 }

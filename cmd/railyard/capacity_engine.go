@@ -26,7 +26,7 @@ type engineFlags struct {
 
 // given is an error where a flag of an engine is given without one.
 func (f *engineFlags) given(cmd *cobra.Command) error {
-	return cli.NoEffect(cmd, "without --engine", "shards", "dir", "how", "print")
+	return cli.NoEffect(cmd, "without --engine", cli.FlagNames(f)...)
 }
 
 // sweep has the shards of a question run, and merges them.

@@ -30,8 +30,7 @@ type guardFlags struct {
 func (f *guardFlags) check(cmd *cobra.Command) error {
 	changed := cli.OptionsOf(cmd, "goodput").Changed
 	if !changed("checkpoint") {
-		return cli.NoEffect(cmd, "without checkpoint: say how long one takes", "goodput failures", "goodput restart", "goodput repair",
-			"goodput interval", "goodput run-on", "goodput seed", "goodput days")
+		return cli.NoEffect(cmd, "without checkpoint: say how long one takes", cli.FlagNames(f)...)
 	}
 	for _, d := range []struct {
 		name string

@@ -54,7 +54,7 @@ type gpuFlags struct {
 // check refuses flags without effect.
 func (g *gpuFlags) check(cmd *cobra.Command, backend string) error {
 	if backend != backendCUDA {
-		return cli.NoEffect(cmd, "without --backend cuda", "how engine", "how mechanism", "how blocks", "how threads", "how specialise")
+		return cli.NoEffect(cmd, "without --backend cuda", cli.FlagNames(g)...)
 	}
 	if g.Blocks < 0 || g.Threads < 0 || g.Threads > cuda.MaxThreads || g.Threads%32 != 0 {
 		return cli.Usagef("--how blocks must be positive, threads a multiple of 32 up to %d", cuda.MaxThreads)

@@ -80,6 +80,18 @@ func (d *declaration) fields(v reflect.Value) {
 	}
 }
 
+// FlagNames are the names of the flags that the fields of a struct are; flags is a pointer to it.
+func FlagNames(flags any) (out []string) {
+	t := reflect.TypeOf(flags).Elem()
+	for i := range t.NumField() {
+		if tag, tagged := t.Field(i).Tag.Lookup("flag"); tagged {
+			name, _, _ := strings.Cut(tag, ",")
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // flag adds a flag with what its tag says.
 func (d *declaration) flag(v reflect.Value, tag string) {
 	words := strings.Split(tag, ",")
