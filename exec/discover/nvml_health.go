@@ -3,7 +3,6 @@
 package discover
 
 import (
-
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"railyard/model/health"
