@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,5 +128,5 @@ func inBrackets(text string) string {
 }
 
 func because(text string) string {
-	return strings.TrimSuffix(": "+cmp.Or(text, ""), ": ")
+	return strings.TrimSuffix(": "+text, ": ")
 }

@@ -34,8 +34,6 @@ type callTable struct {
 	list  []Collective
 }
 
-func newCallTable() *callTable { return &callTable{index: map[callKey]int{}} }
-
 func (t *callTable) add(calls []call, times float64) {
 	for i := range calls {
 		c := &calls[i]

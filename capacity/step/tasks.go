@@ -84,7 +84,7 @@ func (b *builder) lanes() ([]lane, error) {
 
 // lane makes a stage's tasks in order.
 func (b *builder) lane(l *lane, s *stage, at map[slot]int) error {
-	table := newCallTable()
+	table := &callTable{index: map[callKey]int{}}
 	b.calls[s.index] = table
 	for _, x := range order(b.l, s.index) {
 		chunk := s.chunks[x.chunk]

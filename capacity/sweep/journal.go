@@ -79,9 +79,6 @@ func rowOf(path string, number int, line []byte) (r Row, err error) {
 	return r, err
 }
 
-// Done reports whether a point has its row.
-func (j *Journal) Done(point int) bool { return j.done[point] }
-
 // Add writes a row, whole or not at all.
 func (j *Journal) Add(r Row) error {
 	if j.File != nil {

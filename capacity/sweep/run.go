@@ -25,7 +25,7 @@ func Run(ctx context.Context, j *Journal, axes []Axis, shard journal.Shard, answ
 	points := shard.Points(total)
 	var open []int
 	for _, p := range points {
-		if !j.Done(p) {
+		if !j.done[p] {
 			open = append(open, p)
 		}
 	}

@@ -461,8 +461,3 @@ func (g *gpuFlags) library(ctx context.Context, f *runFlags, row study.Row, r *r
 	r.Library.MeasuredUS, r.Library.MeasuredIn = &us, "this run, NCCL "+version
 	return err
 }
-
-// time runs a row: a time for each replay of a graph.
-func (g *gpuFlags) time(ctx context.Context, f *runFlags, row study.Row, count int64) (*cuda.Result, error) {
-	return g.node.Run(ctx, row.Schedule, g.config(f, row, count), g.ways[row.Schedule])
-}

@@ -235,7 +235,7 @@ func (f *runFlags) executeRow(ctx context.Context, p *planned, row study.Row) (*
 // each rank took, go into the row.
 func (f *runFlags) time(ctx context.Context, row study.Row, r *measuredRow) ([]time.Duration, error) {
 	if f.Backend == backendCUDA {
-		out, err := f.Gpu.time(ctx, f, row, r.Count)
+		out, err := f.Gpu.node.Run(ctx, row.Schedule, f.Gpu.config(f, row, r.Count), f.Gpu.ways[row.Schedule])
 		if err != nil {
 			return nil, err
 		}

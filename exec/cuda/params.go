@@ -2,10 +2,6 @@
 
 package cuda
 
-import (
-	"railyard/model/block"
-)
-
 const buffers = 6
 
 // widest is more than any kernel of constants has peers (block.Program.Peers): no operation has as many references.
@@ -21,6 +17,3 @@ type parameter struct {
 	Advance, Pad                          uint32
 	Base                                  [widest * buffers]uint64
 }
-
-// turn says which launch this is, modulo the words that count launches.
-func (p *parameter) turn(launch int) { p.Turn = uint32(launch % block.EpochWords) }

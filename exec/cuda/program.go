@@ -36,7 +36,7 @@ func (l *launches) run(on driver.Stream, turn int) error {
 	if l.param == nil {
 		return nil
 	}
-	l.param.turn(turn)
+	l.param.Turn = uint32(turn % block.EpochWords) // the words that count launches
 	return l.kernel.Launch(on, l.shape, driver.Bytes(l.param))
 }
 

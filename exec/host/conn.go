@@ -37,7 +37,7 @@ func (k *conn[T]) arrived(round int64) (m message[T], ok bool) {
 	at := number - round*int64(len(k.sources))
 	m = message[T]{rank: k.src, loc: k.sources[at]}
 	if k.remote != nil {
-		m.staged = k.remote.slot(round, at)
+		m.staged = k.remote.staging[k.remote.place(round, at):]
 	}
 	return m, true
 }

@@ -27,7 +27,6 @@ type boundOp[T element] struct {
 	conns []*conn[T]
 }
 
-func (l *lane[T]) rewind()     { l.slice, l.at = 0, 0 }
 func (l *lane[T]) ended() bool { return l.slice == l.slices }
 
 // behind reports whether the phase before has not completed the slice that is next.
@@ -39,7 +38,7 @@ func (l *lane[T]) advance(iteration int64) (moved bool) {
 	if l.behind() {
 		return false
 	}
-	round := l.round(iteration)
+	round := iteration*int64(l.slices) + int64(l.slice) // over all iterations
 	for ; l.at < len(l.ops); l.at++ {
 		if !l.step(round) {
 			return moved
@@ -50,9 +49,6 @@ func (l *lane[T]) advance(iteration int64) (moved bool) {
 	l.slice++
 	return true
 }
-
-// round numbers slices over all iterations.
-func (l *lane[T]) round(iteration int64) int64 { return iteration*int64(l.slices) + int64(l.slice) }
 
 // step runs one operation; where it has to wait for a message it does nothing and returns false.
 func (l *lane[T]) step(round int64) bool {

@@ -20,7 +20,7 @@ const checkEvery = 1024
 // for the deadline it reports who waits for whom and ends the run.
 func (k *rank[T]) iterate(i int64) bool {
 	for _, l := range k.lanes {
-		l.rewind()
+		l.slice, l.at = 0, 0
 	}
 	var still time.Time // since when nothing moves
 	for spins := 0; ; spins++ {

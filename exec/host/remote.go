@@ -49,9 +49,7 @@ func (m *remote[T]) measure(k *conn[T], layout *schedule.Layout, slices int) {
 	m.every = max(m.rounds/2, 1) * n
 }
 
-// slot is where a message of a slice lies in staging.
-func (m *remote[T]) slot(round, at int64) []T { return m.staging[m.place(round, at):] }
-
+// place is where a message of a slice lies in staging.
 func (m *remote[T]) place(round, at int64) int64 { return round%m.rounds*m.round + m.at[at] }
 
 // put sends what lies at a place of the lane's rank, pieces that adjoin as one.

@@ -65,7 +65,7 @@ func Parse(r io.Reader, file string) ([]observed.Call, error) {
 	in.Buffer(make([]byte, 64<<10), maxLine)
 	var out []observed.Call
 	var bad []error
-	metrics := newMetrics()
+	metrics := &metrics{at: map[string]int{}}
 	for line := 1; in.Scan(); line++ {
 		text := bytes.TrimSpace(in.Bytes())
 		if len(text) == 0 || text[0] == '#' {

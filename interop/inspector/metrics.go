@@ -25,8 +25,6 @@ type metric struct {
 	busBW, micro float64
 }
 
-func newMetrics() *metrics { return &metrics{at: map[string]int{}} }
-
 var (
 	sample    = regexp.MustCompile(`^(\w+)\{(.*)\} (\S+)$`)
 	label     = regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)

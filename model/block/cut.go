@@ -220,6 +220,3 @@ func (st *strand) renumber(number []int) {
 	}
 	st.number()
 }
-
-// levels is how many there are.
-func (x *cut) levels() int { return max(len(x.kernels), len(x.groups)) }

@@ -57,7 +57,7 @@ func (e *emission) packets(m *message) (out []Ref) {
 func (e *emission) halve() {
 	for i := range e.ops {
 		put := i
-		for i < len(e.ops) && e.ops[i].putsMuch() {
+		for i < len(e.ops) && (e.ops[i].Kind == LinePut || e.ops[i].Kind == WordPut) {
 			i++
 		}
 		if i == put || i == len(e.ops) || !e.takesMuch(&e.ops[i]) {
@@ -71,8 +71,6 @@ func (e *emission) halve() {
 		}
 	}
 }
-
-func (op *Op) putsMuch() bool { return op.Kind == LinePut || op.Kind == WordPut }
 
 // PlentyOfWords is how many rounds of all threads, over all peers, words take where some of the
 // threads put while the others take (exec/cuda/kernel/src/words.cuh); with fewer, all do both.

@@ -138,7 +138,7 @@ func (g *stager) stream(n, of int) (out []Stage, err error) {
 		for ch, x := range g.cuts {
 			for slice := range g.c.s.Channels[ch].Slices {
 				level := wave - slice/of
-				if (slice+ch)%of != n || level >= x.levels() {
+				if (slice+ch)%of != n || level >= max(len(x.kernels), len(x.groups)) {
 					continue
 				}
 				more = true

@@ -23,11 +23,8 @@ const FillFrom = 8 * units.MiB
 
 // Corrected are the two parts of the library's own estimate for a size, after the correction.
 func (e *Estimate) Corrected(latency, bytes float64, size units.Bytes) (l, b float64) {
-	return e.Latency * latency * (1 + e.Fill*Filled(size)), e.Bytes * bytes
+	return e.Latency * latency * (1 + e.Fill*(float64(size)/float64(size+FillFrom))), e.Bytes * bytes
 }
-
-// Filled is the share of Fill that a size pays.
-func Filled(size units.Bytes) float64 { return float64(size) / float64(size+FillFrom) }
 
 // Estimate is the correction over a medium; over a network that is not known, that of all networks. nil: there is none.
 func (p *Profile) Estimate(over string) *Estimate {

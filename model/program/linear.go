@@ -39,9 +39,6 @@ type Message struct {
 	sent       *message // once it is written
 }
 
-// Len is the number of chunks of a message.
-func (m *Message) Len() int { return m.send.n }
-
 // NewLinear starts a program; scratch is the number of scratch chunks that it names, by
 // rank. inPlace says that it keeps input and output in the same memory.
 func NewLinear(spec collective.Spec, unit int, inPlace bool, scratch []int) *Linear {
@@ -113,7 +110,7 @@ func (l *Linear) SwitchReduce(t Thread, peers []int, src, dst Place, n int) {
 
 // receive adds the receiving end of messages.
 func (l *Linear) receive(o *operation, msgs ...*Message) {
-	o.rank, o.n, o.msgs = msgs[0].to, msgs[0].Len(), msgs
+	o.rank, o.n, o.msgs = msgs[0].to, msgs[0].send.n, msgs
 	for _, m := range msgs {
 		m.recv = o
 	}

@@ -45,7 +45,8 @@ func Messages(name, source, date string, cases []Case, believed *cost.Profile) (
 	}
 	m := newSmooth(cases, believed)
 	x := m.solve(cases)
-	r := &Result{Profile: m.profile(x, m.intervals(x, cases), cases), Rows: len(cases), InSample: m.mape(x, cases), Parameters: m.unknowns}
+	r := &Result{Profile: m.profile(x, m.intervals(x, cases), cases), Rows: len(cases), InSample: measurement.MAPE(m.errors(x, cases)),
+		Parameters: m.unknowns}
 	var errors []float64
 	for fold := range folds {
 		var train, test []Case
@@ -274,8 +275,6 @@ func (m *smooth) errors(x []float64, cases []Case) (out []float64) {
 	}
 	return out
 }
-
-func (m *smooth) mape(x []float64, cases []Case) float64 { return measurement.MAPE(m.errors(x, cases)) }
 
 // profile turns the unknowns into curves.
 func (m *smooth) profile(x, ci []float64, cases []Case) *cost.Profile {

@@ -84,8 +84,9 @@ func (f Format) FalseAlarms(share float64, sizes int) float64 {
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"least":    least,
-	"largest":  largest,
+	// least is the row with the least floor, which one threshold for all sizes has to be; largest that of the largest size.
+	"least":    func(rows []report.GateRow) report.GateRow { return slices.MinFunc(rows, byFloor) },
+	"largest":  func(rows []report.GateRow) report.GateRow { return rows[len(rows)-1] },
 	"most":     func(rows []report.GateRow) report.GateRow { return slices.MaxFunc(rows, byFloor) },
 	"bucket":   bucket,
 	"size":     func(bytes int64) string { return units.Bytes(bytes).String() },
@@ -113,12 +114,6 @@ func byFloor(a, b report.GateRow) int {
 	}
 	return 0
 }
-
-// least is the row with the least floor, which one threshold for all sizes has to be.
-func least(rows []report.GateRow) report.GateRow { return slices.MinFunc(rows, byFloor) }
-
-// largest is the row of the largest size.
-func largest(rows []report.GateRow) report.GateRow { return rows[len(rows)-1] }
 
 // bucket is the range of sizes that NCCL's inspector counts a message in: whole units of 1,024, as "4-5GB".
 func bucket(bytes int64) string {

@@ -3,6 +3,7 @@ package measured
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -44,7 +45,7 @@ func ShippedFleet() (*Fleet, error) {
 
 // ReadFleet predicts the rows of some files, measured on a table's systems.
 func ReadFleet(systems string, files ...string) (*Fleet, error) {
-	table, err := ReadSystems(systems)
+	table, err := readSystems(nil, systems, filepath.Dir(systems))
 	if err != nil {
 		return nil, err
 	}

@@ -41,10 +41,8 @@ func ShippedSystems() (*Systems, error) {
 	return s, err
 }
 
-// ReadSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
+// readSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
 // table), and where they are needed set, profile, launch, nvls, cc, fabric, exclude and why.
-func ReadSystems(file string) (*Systems, error) { return readSystems(nil, file, filepath.Dir(file)) }
-
 func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 	s := &Systems{file: file, dir: dir}
 	err := measurement.FileLines(files, file, func(l *measurement.Line) { s.list = append(s.list, readSystem(l)) }, "series", "topology")
