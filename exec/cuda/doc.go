@@ -74,6 +74,5 @@ type Result struct {
 	Ranks    [][]time.Duration // the same of each rank
 	Stream   []time.Duration   // the same, launched one by one on a stream: one for each round
 	Wrong    int64             // elements and guard bytes that are not what they should be; −1: not checked
-	Checks   int
-	Launches int // operations that ran, checked and timed ones
+	Launches int               // operations that ran, checked and timed ones
 }

@@ -42,7 +42,7 @@ func (n *Node) run(ctx context.Context, op operation, cfg Config) (*Result, erro
 
 // all checks, times, and checks what the timed operations have left.
 func (r *runner) all() (*Result, error) {
-	out := &Result{Wrong: -1, Checks: r.cfg.Checks}
+	out := &Result{Wrong: -1}
 	var d *data
 	var err error
 	if r.cfg.Checks > 0 {

@@ -25,10 +25,9 @@ type Config struct {
 
 // Result is a measurement.
 type Result struct {
-	Times  []time.Duration   // by iteration: from the common start until the last rank has ended, on whichever process that takes longest
-	Ranks  [][]time.Duration // by rank and iteration: until the rank has ended
-	Wrong  int64             // elements that differ from the exact result, over all checks and processes
-	Checks int
+	Times []time.Duration   // by iteration: from the common start until the last rank has ended, on whichever process that takes longest
+	Ranks [][]time.Duration // by rank and iteration: until the rank has ended
+	Wrong int64             // elements that differ from the exact result, over all checks and processes
 }
 
 // maxElements bounds the memory of a run (elements of the buffers of all ranks of a process together).

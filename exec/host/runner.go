@@ -103,7 +103,7 @@ func (r *runner[T]) together(ctx context.Context, own measured) (*Result, error)
 			return nil, err
 		}
 	}
-	out := &Result{Checks: r.cfg.Checks, Times: make([]time.Duration, r.cfg.Iterations)}
+	out := &Result{Times: make([]time.Duration, r.cfg.Iterations)}
 	for i, m := range all {
 		if len(m.Times) != len(out.Times) {
 			return nil, fmt.Errorf("process %d ran %d iterations, this one %d: all must be given the same", i, len(m.Times), len(out.Times))

@@ -36,12 +36,11 @@ type Features struct {
 
 // Result is a fitted profile and how well it fits.
 type Result struct {
-	Profile     *cost.Profile
-	Rows        int
-	InSample    float64 // MAPE
-	HeldOut     float64 // MAPE of rows left out in turn (folds folds)
-	Parameters  int
-	Breakpoints []units.Bytes
+	Profile    *cost.Profile
+	Rows       int
+	InSample   float64 // MAPE
+	HeldOut    float64 // MAPE of rows left out in turn (folds folds)
+	Parameters int
 }
 
 // folds is the number of parts that are left out in turn; row i belongs to part i mod
@@ -83,7 +82,7 @@ func Fit(name, source, date string, rows []Features) (*Result, error) {
 		if m.unknowns() > len(rows)/2 {
 			continue
 		}
-		r := &Result{Rows: len(rows), Breakpoints: b, Parameters: m.unknowns(), HeldOut: heldOut(m, rows)}
+		r := &Result{Rows: len(rows), Parameters: m.unknowns(), HeldOut: heldOut(m, rows)}
 		x := m.solve(rows)
 		r.InSample = m.mape(x, rows)
 		if best == nil || r.HeldOut < best.HeldOut*0.98 { // more pieces must earn their place

@@ -1,13 +1,13 @@
 package clitest
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -36,14 +36,18 @@ func holdWidth(cmd *cobra.Command) {
 		return
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		out := &longest{to: cmd.OutOrStdout()}
-		cmd.SetOut(out)
+		var out strings.Builder
+		cmd.SetOut(io.MultiWriter(cmd.OutOrStdout(), &out))
 		err := run(cmd, args)
-		n := utf8.RuneCount(out.line)
-		if err == nil && n > table.Columns && !foreign.Match(out.first) && isDefaultText(cmd, args) {
-			return fmt.Errorf("a line of %d characters, at most %d fit: %s", n, table.Columns, out.line)
+		if err != nil || foreign.MatchString(out.String()) || !isDefaultText(cmd, args) {
+			return err
 		}
-		return err
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > table.Columns {
+				return fmt.Errorf("a line of %d characters, at most %d fit: %s", n, table.Columns, line)
+			}
+		}
+		return nil
 	}
 }
 
@@ -55,28 +59,6 @@ func isDefaultText(cmd *cobra.Command, args []string) bool {
 	format, wide := cmd.Flags().Lookup("format"), cmd.Flags().Lookup("wide")
 	return format != nil && format.Value.String() == table.Text && !slices.Contains(args, "--format") &&
 		(wide == nil || wide.Value.String() == "false")
-}
-
-// longest keeps the longest line of what it passes on, and the first.
-type longest struct {
-	to                io.Writer
-	line, open, first []byte
-}
-
-func (l *longest) Write(p []byte) (int, error) {
-	for line := range bytes.Lines(p) {
-		l.open = append(l.open, line...)
-		if utf8.RuneCount(l.open) > utf8.RuneCount(l.line) {
-			l.line = bytes.Clone(bytes.TrimSuffix(l.open, []byte("\n")))
-		}
-		if bytes.HasSuffix(line, []byte("\n")) {
-			if l.first == nil {
-				l.first = bytes.Clone(l.open)
-			}
-			l.open = l.open[:0]
-		}
-	}
-	return l.to.Write(p)
 }
 
 // Scripts runs the scenarios in testdata/script, one file each; UPDATE_SCRIPTS rewrites them. Lines behind [long] are
