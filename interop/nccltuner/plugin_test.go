@@ -49,7 +49,8 @@ func someCalls(rows []Row, n int) (out []call, bits []uint32) {
 		r := rows[rng.IntN(len(rows))]
 		end := []units.Bytes{r.Min, r.Max, r.Min / 2}[rng.IntN(3)]
 		ranks := 8 << rng.IntN(2)
-		out = append(out, call{Kind: Kinds[rng.IntN(len(Kinds))], Size: max(end+units.Bytes(rng.IntN(3))-1, 0), Nodes: ranks / 8, Ranks: ranks})
+		size := max(end+units.Bytes(rng.IntN(3))-1, 0)
+		out = append(out, call{Kind: Kinds[rng.IntN(len(Kinds))], Size: size, Nodes: ranks / 8, Ranks: ranks})
 		bits = append(bits, 1<<21-1)
 		if rng.IntN(2) == 0 {
 			bits[len(bits)-1] = rng.Uint32() & (1<<21 - 1)
@@ -67,8 +68,9 @@ func TestPlugin(t *testing.T) {
 	}
 	rows := Ranges(choices())
 	rows[1].Own = true
-	rows = append(rows, Row{Kind: collective.Broadcast, Max: maxBytes, Algorithm: "pat", Protocol: "simple", Channels: 3, Nodes: -1, Ranks: -1,
-		Note: "a remark"})
+	rows = append(rows, Row{Kind: collective.Broadcast, Max: maxBytes, Algorithm: "pat", Protocol: "simple", Channels: 3, Nodes: -1,
+		Ranks: -1,
+		Note:  "a remark"})
 	var source bytes.Buffer
 	if err := WritePlugin(&source, "x.c", []string{"a plan */ of\nthree lines \\"}, rows); err != nil {
 		t.Fatal(err)
@@ -104,7 +106,9 @@ func TestPlugin(t *testing.T) {
 	for i, c := range calls {
 		want := "none"
 		if r, ok := choose(told, c, usable(bits[i])); ok {
-			want, matched = fmt.Sprintf("%d/%d/0", slices.Index(foreign.NCCLAlgorithms, r.Algorithm), slices.Index(foreign.NCCLProtocols, r.Protocol)), matched+1
+			matched++
+			want = fmt.Sprintf("%d/%d/0", slices.Index(foreign.NCCLAlgorithms, r.Algorithm),
+				slices.Index(foreign.NCCLProtocols, r.Protocol))
 		}
 		if got := strings.Fields(lines[i]); len(got) != 4 || slices.ContainsFunc(got, func(g string) bool { return g != want }) {
 			t.Errorf("%+v, %b: %q instead of %s", c, bits[i], lines[i], want)
