@@ -144,7 +144,7 @@ func sum(list []int) int {
 func (t *Shown) Narrow(width int) string {
 	var b strings.Builder
 	w := t.widths(t.Heads)
-	for from := min(1, len(w)); ; b.WriteByte('\n') {
+	for from := 1; ; b.WriteByte('\n') {
 		to, left := from, width-w[0]-1
 		for ; to < len(w) && (to == from || w[to]+2 <= left); to++ {
 			left -= w[to] + 2
