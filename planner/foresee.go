@@ -167,8 +167,8 @@ func (p past) foresee(s *schedule.Schedule, size units.Bytes) units.Time {
 
 // ofEqualPieces foretells a candidate's time from those of two shorter pipelines of its family that were found where their pieces were as
 // large as its own are: equal pieces take equal times, whatever costs by size are, so that each more of them takes a period. This is exact
-// once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. As each is compared by what it is
-// foretold, the loss is the error of that of the best, not of all. 0: not known.
+// once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. What is foretold is taken as
+// it is: one that is foretold too long by some share is missed, and the plan slower by no more than that share. 0: not known.
 func (c *contest) ofEqualPieces(i int) units.Time {
 	var n, t [2]float64 // of the two nearest in depth: candidates of a family stand in the order of theirs
 	depth := c.list[i].Schedule.Channels[0].Depth()
