@@ -112,8 +112,13 @@ func (n *Network) patterns() (out []string) {
 			out = append(out, stem+"["+from+"-"+last+"]"+tail)
 		}
 	}
-	for _, name := range slices.Concat(n.Leaves...) {
-		m := numbered.FindStringSubmatch(n.renamed(name))
+	names := slices.Concat(n.Leaves...)
+	taken := map[string]bool{}
+	for _, name := range names {
+		taken[name] = true
+	}
+	for _, name := range names {
+		m := numbered.FindStringSubmatch(n.renamed(name, taken))
 		next := ""
 		if i, err := strconv.Atoi(last); err == nil {
 			next = fmt.Sprintf("%0*d", len(last), i+1)
@@ -129,8 +134,9 @@ func (n *Network) patterns() (out []string) {
 	return out
 }
 
-// renamed is a name as topology files have it: it begins with a letter and has a number in it.
-func (n *Network) renamed(name string) string {
+// renamed is a name as topology files have it: it begins with a letter and has a number in it. One that is changed is none of those taken,
+// of which it is then one.
+func (n *Network) renamed(name string, taken map[string]bool) string {
 	as := strings.Map(func(r rune) rune {
 		if r == '_' || r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
@@ -140,12 +146,15 @@ func (n *Network) renamed(name string) string {
 	if as == "" || as[0] == '.' || as[0] == '-' || as[0] >= '0' && as[0] <= '9' {
 		as = "n" + as
 	}
-	if !numbered.MatchString(as) {
-		as += "-0"
+	if as == name && numbered.MatchString(as) {
+		return as
 	}
-	if as != name {
-		n.note("node %q is called %s", name, as)
+	stem := as
+	for i := 0; taken[as] || !numbered.MatchString(as); i++ {
+		as = stem + "-" + strconv.Itoa(i)
 	}
+	taken[as] = true
+	n.note("node %q is called %s", name, as)
 	return as
 }
 

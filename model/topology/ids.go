@@ -59,8 +59,8 @@ func nodeNames(n nodeSpec) (out []string, err error) {
 			return nil, fmt.Errorf("%q: %q is not a range such as 01-18", shorten(n.Name), shorten(part))
 		}
 		first, _, _ := strings.Cut(part, "-")
-		for i := lo; i <= hi; i++ {
-			out = append(out, fmt.Sprintf("%s%0*d%s", m[1], len(first), i, m[3]))
+		for i := range hi - lo + 1 { // the number after the largest is none
+			out = append(out, fmt.Sprintf("%s%0*d%s", m[1], len(first), lo+i, m[3]))
 		}
 	}
 	return out, nil

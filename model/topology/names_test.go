@@ -29,6 +29,7 @@ fabrics: [{name: net, endpoints: nic, class: eth, levels: [{kind: leaf}]}]
 		"name: 'c[1-2'":            "is not a name",
 		"name: 'c[1-2,1]'":         `two nodes are called "c1"`,
 		"name: 'c[0-104857555]'":   "is not a range",
+		"name: 'c[9223372036854775806-9223372036854775807]'": "c9223372036854775806 c9223372036854775807",
 	} {
 		text := strings.Replace(file, "NODES", nodes, 1)
 		text = strings.Replace(text, "classes: {",
