@@ -97,8 +97,8 @@ func (c *Counters) Next(ctx context.Context) (load.Sample, error) {
 	c.survey()
 	for _, a := range c.adapters {
 		p := s.State.Part(health.NIC, a.Name)
-		if a.Rate > 0 {
-			s.State.Say(p, "rate", float64(a.Rate)*8/1e9, "sys/bus/pci/devices/"+a.Bus)
+		if rate := c.t.rate(a.Name); rate > 0 {
+			s.State.Say(p, "rate", float64(rate)*8/1e9, "sys/bus/pci/devices/"+a.Bus)
 		}
 		c.t.count(s.State, p, a)
 	}

@@ -58,6 +58,7 @@ func TestCountersOfAdapters(t *testing.T) {
 	set(0, "counters/port_rcv_data", "18446744073709551615")
 	set(0, "counters/symbol_error", "3")
 	set(1, "hw_counters/out_of_sequence", "5")
+	set(1, "rate", "200 Gb/sec (4X HDR)")
 	b := next()
 	m, err := load.Between(a, b)
 	if err != nil {
@@ -73,6 +74,9 @@ func TestCountersOfAdapters(t *testing.T) {
 	}
 	if got := fmt.Sprint(m.Ports[1].Errors); got != "[{out_of_sequence 5}]" {
 		t.Error(got)
+	}
+	if got := fmt.Sprint(m.Notes); got != "[mlx5_1: rate was 400, is 200 (line rate of its port)]" || m.Ports[1].Line != 25e9 {
+		t.Error(got, m.Ports[1].Line)
 	}
 	if err := os.RemoveAll(filepath.Join(root, "sys/class/infiniband/mlx5_1")); err != nil {
 		t.Fatal(err)

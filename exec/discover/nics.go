@@ -22,9 +22,9 @@ func (t tree) adapters() []survey.Adapter {
 		return out
 	}
 	for _, name := range t.names("sys/class/net") {
-		mbps := t.number(0, "sys/class/net", name, "speed")
-		if a, ok := t.adapter("sys/class/net", name); ok && mbps > 0 {
-			a.Layer, a.Rate = "eth", units.Rate(mbps)*1e6/8
+		rate := t.rate(name)
+		if a, ok := t.adapter("sys/class/net", name); ok && rate > 0 {
+			a.Layer, a.Rate = "eth", rate
 			out = append(out, a)
 		}
 	}
@@ -37,6 +37,14 @@ func (t tree) adapter(class, name string) (survey.Adapter, bool) {
 		return survey.Adapter{}, false
 	}
 	return survey.Adapter{Name: name, Bus: path[len(path)-1]}, true
+}
+
+// rate is an adapter's line rate as it is now: ports are trained anew. 0: it has none.
+func (t tree) rate(name string) units.Rate {
+	if _, rate := t.rdmaPort(name); rate > 0 {
+		return rate
+	}
+	return units.Rate(max(t.number(0, "sys/class/net", name, "speed"), 0)) * 1e6 / 8
 }
 
 // rdmaPort reads the first port that has a rate, such as "400 Gb/sec (4X NDR)".

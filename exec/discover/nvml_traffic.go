@@ -39,7 +39,7 @@ type counter struct {
 	part string // "0/17"; "" for the GPU itself
 }
 
-// counters of a GPU, found out once: which NVLinks it has, how fast they are and where they lead does not move.
+// counters of a GPU, found out once, and anew when an NVLink came up or went down: how fast they are and where they lead does not move.
 type counters struct {
 	list   []counter
 	fields []nvml.FieldValue
@@ -136,8 +136,9 @@ func (l *library) count(s *health.State, g int) error {
 		s.Say(s.GPU(g), "pcie_rate", c.rate, nvmlName)
 	}
 	for port, p := range c.ports {
-		if state, ret := l.devices[g].GetNvLinkState(port); ret == nvml.SUCCESS {
-			p.Up = state == nvml.FEATURE_ENABLED
+		if state, ret := l.devices[g].GetNvLinkState(port); ret == nvml.SUCCESS && p.Up != (state == nvml.FEATURE_ENABLED) {
+			p.Up = !p.Up
+			l.counters[g] = nil // found out anew next time: a link that came up counts
 		}
 		sayPort(s, s.Part(health.NVLink, health.LinkName(g, port)), p)
 	}
