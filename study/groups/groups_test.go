@@ -127,7 +127,12 @@ func TestMessages(t *testing.T) {
 			t.Errorf("named %q, want %q; %d messages, %d tests, healthy %v", named, want, d.Messages, d.Tests(), d.Healthy)
 		}
 	}
-	a.Messages = a.Messages[:1]
+	a.Messages = []measurement.Link{{Kind: measurement.NetInput, Src: "31"},
+		{Kind: measurement.NetPair, Src: "0", Dst: "1", Bytes: 8, Value: 1}} // two processes of one node
+	if d := found(t, a); d.Messages != 0 || !strings.Contains(fmt.Sprint(d.Notes), "none of probe's messages") {
+		t.Errorf("%d messages between nodes, notes %q", d.Messages, d.Notes)
+	}
+	a.Messages = []measurement.Link{{Kind: measurement.NetInput, Src: "0", Dst: "0", Value: 7}}
 	if _, err := Find(a); err == nil || !strings.Contains(err.Error(), "at least two processes") {
 		t.Errorf("messages of one process: %v", err)
 	}

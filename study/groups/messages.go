@@ -40,15 +40,18 @@ func (d *diagnosis) messages() (out []grouptest.Result, err error) {
 	pairs = slices.DeleteFunc(pairs, func(p fit.Pair) bool {
 		return t.NodeOf(ranks[p.A]) == t.NodeOf(ranks[p.B]) || len(p.Times[size]) == 0 || took(&p) <= 0
 	})
+	if len(pairs) == 0 {
+		d.doc.Notes = append(d.doc.Notes, "none of probe's messages was between two nodes: they say nothing of the network")
+	}
 	var all []float64
 	for i := range pairs {
 		all = append(all, took(&pairs[i])/size.Over(pairs[i].Line).Microseconds())
 	}
-	usual := measurement.Median(all)
+	usual, router := measurement.Median(all), topology.NewRouter(t)
 	for i := range pairs {
 		p := &pairs[i]
 		a, b := t.NodeOf(ranks[p.A]), t.NodeOf(ranks[p.B])
-		x := grouptest.Test{Nodes: []int{min(a, b), max(a, b)}, Adapters: d.adaptersBetween(ranks[p.A], ranks[p.B])}
+		x := grouptest.Test{Nodes: []int{min(a, b), max(a, b)}, Adapters: d.adaptersBetween(router, ranks[p.A], ranks[p.B])}
 		out = append(out, grouptest.Result{Test: x, By: probed, Longer: math.Log(all[i] / usual)})
 		should := usual * size.Over(p.Line).Microseconds()
 		d.doc.Rows = append(d.doc.Rows, report.GroupRow{File: fmt.Sprintf("message %d→%d", p.A, p.B), Nodes: 2, Hosts: d.list(x.Nodes),
@@ -59,11 +62,11 @@ func (d *diagnosis) messages() (out []grouptest.Result, err error) {
 }
 
 // adaptersBetween are the adapters of the route between two ranks, by number within their nodes; nil where nodes have one.
-func (d *diagnosis) adaptersBetween(a, b int) (out []int) {
+func (d *diagnosis) adaptersBetween(r *topology.Router, a, b int) (out []int) {
 	if d.cluster.Adapters < 2 {
 		return nil
 	}
-	route, err := topology.NewRouter(d.Topology).Route(a, b)
+	route, err := r.Route(a, b)
 	if err != nil {
 		return nil
 	}
