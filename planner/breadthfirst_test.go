@@ -211,7 +211,8 @@ func checkTree(t *testing.T, x *shortest, root int, parents []int32) {
 		switch {
 		case v == root && p != -1:
 			t.Errorf("root %d has a parent, %d", root, p)
-		case v != root && (!slices.ContainsFunc(x.into[v], func(h hop) bool { return h.from == p }) || x.dist[root][p] != x.dist[root][v]-1):
+		case v != root && (!slices.ContainsFunc(x.into[v], func(h hop) bool { return h.from == p }) ||
+			x.dist[root][p] != x.dist[root][v]-1):
 			t.Errorf("root %d: the parent of %d is %d", root, v, p)
 		}
 	}

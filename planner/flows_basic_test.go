@@ -25,7 +25,8 @@ func TestFewPathsLoadLinksAlike(t *testing.T) {
 				counts[i][j] = int64((7*i + 3*j) % 5)
 			}
 		}
-		for _, spec := range []collective.Spec{{Kind: collective.AllToAll, Ranks: n}, {Kind: collective.AllToAllV, Ranks: n, Counts: counts},
+		for _, spec := range []collective.Spec{{Kind: collective.AllToAll, Ranks: n}, {Kind: collective.AllToAllV, Ranks: n,
+			Counts: counts},
 			{Kind: collective.Scatter, Ranks: n, Root: 1}} {
 			r := newRequest(topo, spec, Options{})
 			g, err := r.flowGraph()

@@ -21,7 +21,8 @@ func TestLanes(t *testing.T) {
 		seed   int64
 	}{{"degraded", 21}, {"degraded", 22}, {"mixed", 21}} {
 		topo := gen.Unseen(graph.family, graph.seed)
-		for kind, use := range map[collective.Kind]pack.Use{collective.AllGather: pack.AllGather, collective.ReduceScatter: pack.ReduceScatter} {
+		for kind, use := range map[collective.Kind]pack.Use{collective.AllGather: pack.AllGather,
+			collective.ReduceScatter: pack.ReduceScatter} {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 			s, err := planner.Build(topo, spec, "parallel_trees", planner.Options{Slices: 256})
 			if err != nil {

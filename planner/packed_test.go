@@ -157,7 +157,8 @@ func TestSeparateTrees(t *testing.T) {
 		}
 		trees, paths = trees+took["packed_trees"], paths+took["breadth_first"]
 		if took["packed_trees"]*100 > took["breadth_first"]*101 { // in a ring, both are the same
-			t.Errorf("seed %d, %d ranks: packed_trees take %v, breadth_first %v", seed, spec.Ranks, took["packed_trees"], took["breadth_first"])
+			t.Errorf("seed %d, %d ranks: packed_trees take %v, breadth_first %v", seed, spec.Ranks, took["packed_trees"],
+				took["breadth_first"])
 		}
 	}
 	if trees*10 > paths*9 {

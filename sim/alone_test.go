@@ -40,7 +40,8 @@ links:
 		return schedule.Op{Kind: schedule.Recv, Peer: from, Dst: schedule.Loc{Buf: schedule.Output, Set: schedule.Range(0, n)}}
 	}
 	s := &schedule.Schedule{Algorithm: "test", Spec: collective.Spec{Kind: collective.AllGather, Ranks: 4}, Protocol: schedule.Simple,
-		Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: 4, Phases: []schedule.Phase{{Gen: schedule.GenOps, Op: collective.AllGather,
+		Channels: []schedule.Channel{{Share: 1, Slices: 1, Chunks: 4, Phases: []schedule.Phase{{Gen: schedule.GenOps,
+			Op: collective.AllGather,
 			Ops: []schedule.Program{{send(3, 4)}, {send(3, 1)}, {recv(3, 1), send(3, 4)},
 				{recv(0, 4), recv(1, 1), send(2, 1), recv(2, 4)}}}}}}}
 	plan, err := CompileFlat(topo, s, cost.Ideal)

@@ -41,9 +41,10 @@ func TestClassesAreFlat(t *testing.T) {
 		if topo, err = topo.Degrade(gen.Faults(c.faults...)); err != nil {
 			t.Fatal(err)
 		}
-		for kind, algo := range map[collective.Kind]string{collective.AllGather: "rerouted_rails", collective.ReduceScatter: "rerouted_rails",
-			collective.AllReduce: "rerouted_rails",
-			collective.AllToAll:  "hierarchical_all_to_all", collective.Broadcast: "rerouted_rails", collective.Reduce: "rerouted_rails"} {
+		for kind, algo := range map[collective.Kind]string{collective.AllGather: "rerouted_rails",
+			collective.ReduceScatter: "rerouted_rails",
+			collective.AllReduce:     "rerouted_rails",
+			collective.AllToAll:      "hierarchical_all_to_all", collective.Broadcast: "rerouted_rails", collective.Reduce: "rerouted_rails"} {
 			what := fmt.Sprintf("%d nodes without %v, %v by %s", c.nodes, c.faults, kind, algo)
 			spec, o := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, planner.Options{Slices: 3}
 			if c.nodes > 8 {

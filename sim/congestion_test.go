@@ -52,7 +52,8 @@ func TestFoldedIsFlatWhereCongested(t *testing.T) {
 			}
 			var times [3]units.Time
 			for i, o := range []sim.CompileOptions{{Congested: 0.7, Flat: true}, {Congested: 0.7}, {}} {
-				times[i] = played(t, compiled(t, topo, gen.Curved(), o, sim.Job{Schedule: s}), []units.Bytes{5 * units.MiB}, sim.Options{}).Time
+				times[i] = played(t, compiled(t, topo, gen.Curved(), o, sim.Job{Schedule: s}), []units.Bytes{5 * units.MiB},
+					sim.Options{}).Time
 			}
 			if times[0] != times[1] || times[1] < times[2] {
 				t.Errorf("%s, %s: %v flat, %v folded, %v without congestion", name, algorithm, times[0], times[1], times[2])

@@ -68,7 +68,8 @@ func overlapping(t *testing.T) *Plan {
 		return schedule.Phase{Gen: gen, Op: op, Groups: schedule.Groups{Grid: &schedule.Grid{Dims: []int32{4, 8}, Fixed: fixed}},
 			Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Scratch}
 	}
-	s := &schedule.Schedule{Algorithm: "overlapping", Spec: collective.Spec{Kind: collective.AllReduce, Ranks: 32}, Protocol: schedule.Simple,
+	s := &schedule.Schedule{Algorithm: "overlapping", Spec: collective.Spec{Kind: collective.AllReduce, Ranks: 32},
+		Protocol: schedule.Simple,
 		Channels: []schedule.Channel{{Share: 1, Slices: 7, Chunks: 32, Phases: []schedule.Phase{
 			phase(schedule.GenDoubling, collective.AllReduce), phase(schedule.GenRing, collective.AllToAllV, 1)}}}}
 	plan, err := CompileFlat(topo, s, gen.Curved())

@@ -33,7 +33,8 @@ func collected(t *testing.T) map[string]string {
 		rates, errors = rates+line, errors+line
 		for link := range 18 {
 			rates += fmt.Sprintf("\t Link %d: 26.562 GB/s\n", link)
-			errors += fmt.Sprintf("\t Link %d: Replay Errors: 0\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n", link, link, link)
+			errors += fmt.Sprintf("\t Link %d: Replay Errors: 0\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n",
+				link, link, link)
 		}
 		ib += adapter(fmt.Sprintf("mlx5_%d", i), "MT4129", "Active", "LinkUp", 400, "InfiniBand")
 	}
@@ -64,31 +65,39 @@ var plantedTexts = []struct{ file, behind, old, new, rule, says string }{
 	{"smi.txt", "GPU 00000000:BB:00.0", "Current : 16x", "Current : 8x", "pcie-width", "GPU 5 has 8 of 16 PCIe lanes"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "Max : 5", "Max : 4", "pcie-generation", "GPU 1 runs PCIe 4.0 at most"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "DRAM Uncorrectable : 0", "DRAM Uncorrectable : 3", "ecc-uncorrected", "GPU 1 has 3 memory errors"},
-	{"smi.txt", "GPU 00000000:19:00.0", "Remapping Failure Occurred : No", "Remapping Failure Occurred : Yes", "rows-failed", "GPU 0 could not"},
+	{"smi.txt", "GPU 00000000:19:00.0", "Remapping Failure Occurred : No", "Remapping Failure Occurred : Yes", "rows-failed",
+		"GPU 0 could not"},
 	{"smi.txt", "Uncorrectable Error  ", "Pending : No", "Pending : Yes", "rows-pending", "GPU 0 has a row"},
-	{"smi.txt", "GPU 00000000:4C:00.0", "HW Power Brake Slowdown : Not Active", "HW Power Brake Slowdown : Active", "throttle-brake", "GPU 2 is slowed by a power brake, at 345 MHz of 1980 MHz"},
-	{"smi.txt", "GPU 00000000:4C:00.0", "SW Thermal Slowdown : Not Active", "SW Thermal Slowdown : Active", "throttle-thermal", "GPU 2 is slowed by heat"},
-	{"smi.txt", "GPU 00000000:5D:00.0", "Current Power Limit : 700.00 W", "Current Power Limit : 450.00 W", "power-cap", "GPU 3 may draw 450 W of 700 W"},
+	{"smi.txt", "GPU 00000000:4C:00.0", "HW Power Brake Slowdown : Not Active", "HW Power Brake Slowdown : Active",
+		"throttle-brake", "GPU 2 is slowed by a power brake, at 345 MHz of 1980 MHz"},
+	{"smi.txt", "GPU 00000000:4C:00.0", "SW Thermal Slowdown : Not Active", "SW Thermal Slowdown : Active", "throttle-thermal",
+		"GPU 2 is slowed by heat"},
+	{"smi.txt", "GPU 00000000:5D:00.0", "Current Power Limit : 700.00 W", "Current Power Limit : 450.00 W", "power-cap",
+		"GPU 3 may draw 450 W of 700 W"},
 	{"smi.txt", "GPU 00000000:5D:00.0", "Graphics : 1980 MHz", "Graphics : 1410 MHz", "clock-set", "GPU 3 is set to 1410 MHz"},
 	{"smi.txt", "GPU 00000000:9B:00.0", "GPU Recovery Action : None", "GPU Recovery Action : Reset", "recovery", `GPU 4 wants the action "Reset"`},
 	{"smi.txt", "GPU 00000000:9B:00.0", "Replays Since Reset : 0", "Replays Since Reset : 9000", "pcie-replays", "GPU 4 sent 9000"},
 	{"rates.txt", "GPU 3:", "Link 17: 26.562 GB/s", "Link 17: <inactive>", "nvlinks-missing", "GPU 3 has 17 of 18 NVLinks"},
 	{"rates.txt", "GPU 2:", "Link 7: 26.562 GB/s", "Link 7: 13.281 GB/s", "nvlink-slow", "GPU 2 link 7 runs at 13.3 GB/s"},
-	{"errors.txt", "GPU 6:", "Link 4: Recovery Errors: 0", "Link 4: Recovery Errors: 2", "nvlink-recoveries", "GPU 6 link 4 was trained again 2 times"},
+	{"errors.txt", "GPU 6:", "Link 4: Recovery Errors: 0", "Link 4: Recovery Errors: 2", "nvlink-recoveries",
+		"GPU 6 link 4 was trained again 2 times"},
 	{"errors.txt", "GPU 6:", "Link 4: Replay Errors: 0", "Link 4: Replay Errors: 70000", "nvlink-replays", "GPU 6 link 4 sent 70000"},
 	{"ibstat.txt", "CA 'mlx5_3'", "State: Active", "State: Down", "nic-down", "mlx5_3 is down"},
 	{"ibstat.txt", "CA 'mlx5_4'", "Physical state: LinkUp", "Physical state: Polling", "nic-training", "mlx5_4 does not come up"},
 	{"ibstat.txt", "CA 'mlx5_5'", "Rate: 400", "Rate: 200", "nic-rate", "mlx5_5 runs at 200 of 400 Gb/s"},
-	{"ibstat.txt", "CA 'mlx5_6'", "Firmware version: 28.39.2048", "Firmware version: 28.35.1012", "nic-firmware", "mlx5_6 has firmware 28.35.1012"},
+	{"ibstat.txt", "CA 'mlx5_6'", "Firmware version: 28.39.2048", "Firmware version: 28.35.1012", "nic-firmware",
+		"mlx5_6 has firmware 28.35.1012"},
 	{"lspci.txt", "15:01.0", "SrcValid-", "SrcValid+", "acs", "0000:15:01.0 sends what peers"},
-	{"lspci.txt", "1a:00.0", "LnkSta: Speed 32GT/s, Width x16", "LnkSta: Speed 32GT/s (ok), Width x8 (downgraded)", "pci-width", "0000:1a:00.0 (Infiniband"},
+	{"lspci.txt", "1a:00.0", "LnkSta: Speed 32GT/s, Width x16", "LnkSta: Speed 32GT/s (ok), Width x8 (downgraded)", "pci-width",
+		"0000:1a:00.0 (Infiniband"},
 	{"lsmod.txt", "", "nvidia_peermem", "nvidia_drm", "gpudirect", "this machine lets no adapter reach GPU memory"},
 	{"ulimit.txt", "", "unlimited", "64", "memlock", "this machine lets processes lock 64 KiB"},
 	{"cmdline.txt", "", "iommu=pt ", "", "iommu", "this machine translates addresses"},
 	{"env.txt", "", "NCCL_DEBUG=WARN", "NCCL_P2P_DISABLE=1", "nccl-p2p-disable", "NCCL_P2P_DISABLE is 1"},
 	{"env.txt", "", "NCCL_DEBUG=WARN", "NCCL_PROTO=LL", "nccl-proto", "NCCL_PROTO is LL"},
 	{"env.txt", "", "NCCL_DEBUG=WARN", "NCCL_IB_DISABLE=1", "nccl-ib-disable", "NCCL_IB_DISABLE is 1"},
-	{"meminfo.txt", "", "HugePages_Total:       0\nHugePages_Free:        0", "HugePages_Total: 500000\nHugePages_Free: 500000", "hugepages", "this machine sets 977 GiB aside"},
+	{"meminfo.txt", "", "HugePages_Total:       0\nHugePages_Free:        0", "HugePages_Total: 500000\nHugePages_Free: 500000",
+		"hugepages", "this machine sets 977 GiB aside"},
 }
 
 // examine runs doctor on files as a bundle.
@@ -138,8 +147,10 @@ func TestFaultsInFiles(t *testing.T) {
 
 // FuzzEvidence: whatever a file holds, it is read, named as unknown, or refused in one line.
 func FuzzEvidence(f *testing.F) {
-	for _, text := range []string{"GPU 0: x\n Link 0: 25 GB/s\n", "CA 'mlx5_0'\n State: Active\n", "00:00.0 x\n\tLnkSta: Speed 8GT/s, Width x8\n",
-		"A=b\nNCCL_DEBUG=x\n", "MemTotal: 5 kB\n", "<nvidia_smi_log><gpu id=\"0:0:0.0\"></gpu></nvidia_smi_log>", "\tGPU0\tCPU Affinity\nGPU0\t X \n",
+	for _, text := range []string{"GPU 0: x\n Link 0: 25 GB/s\n", "CA 'mlx5_0'\n State: Active\n",
+		"00:00.0 x\n\tLnkSta: Speed 8GT/s, Width x8\n",
+		"A=b\nNCCL_DEBUG=x\n", "MemTotal: 5 kB\n", "<nvidia_smi_log><gpu id=\"0:0:0.0\"></gpu></nvidia_smi_log>",
+		"\tGPU0\tCPU Affinity\nGPU0\t X \n",
 		"==============NVSMI LOG==============\nGPU 00000000:00:06.0\n    FB Memory Usage\n        Total : 5 MiB\n"} {
 		f.Add([]byte(text))
 	}

@@ -424,7 +424,8 @@ func TestTuneNCCLOnFakeGPUs(t *testing.T) {
 		{"nccl,rounds=2", "stream.csv", ",tree,"},
 	} {
 		out := filepath.Join(dir, c.file)
-		clitest.Succeeds(t, fake("tune", "-t", "hgx-h200-4", "--gpus", "2", "--how", c.how, "-c", "all_reduce", "-b", "1K", "-e", "16K", "-f", "16",
+		clitest.Succeeds(t, fake("tune", "-t", "hgx-h200-4", "--gpus", "2", "--how", c.how, "-c", "all_reduce", "-b", "1K", "-e",
+			"16K", "-f", "16",
 			"-o", out))
 		text := read(t, out)
 		if !strings.Contains(text, c.row) || !strings.Contains(text, " proven at 1KiB: 8") &&
@@ -438,7 +439,8 @@ func TestTuneNCCLOnFakeGPUs(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--how nccl": "which file?", "--how nccl -o x.c --per-case 1s": "no effect with --how nccl", "-o x.c": "no effect without --how nccl",
+		"--how nccl": "which file?", "--how nccl -o x.c --per-case 1s": "no effect with --how nccl",
+		"-o x.c":             "no effect without --how nccl",
 		"--how nccl -o x.so": "which file?", "--profile x.yaml --how launch=graph": "no effect without --how nccl",
 		"--how nccl -o x.c -c all_to_all": "NCCL's tuners do not take it", "": "which profile?",
 	} {

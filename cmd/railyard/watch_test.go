@@ -245,7 +245,8 @@ func served(t *testing.T) string {
 	return get()
 }
 
-// TestMetrics: all facts but counters that go round too soon are there under base units, with help; loads of links too; and watch reads what it serves.
+// TestMetrics: all facts but counters that go round too soon are there under base units, with help; loads of
+// links too; and watch reads what it serves.
 func TestMetrics(t *testing.T) {
 	text := served(t)
 	for _, want := range []string{

@@ -52,14 +52,16 @@ func TestEstimatesAreFoundAgain(t *testing.T) {
 	for i := range odd {
 		odd[i].System = "odd"
 	}
-	if got, before := estimateOver(Estimates(append(cases, odd...)), "ib"), estimateOver(list, "ib"); !near(got.Latency, before.Latency, 0.1) {
+	if got, before := estimateOver(Estimates(append(cases, odd...)), "ib"), estimateOver(list, "ib"); !near(got.Latency,
+		before.Latency, 0.1) {
 		t.Errorf("one odd machine of nine: latency %v, %v without", got.Latency, before.Latency)
 	}
 }
 
 // However many rows a machine has, it weighs as much as another.
 func TestMachinesWeighTheSame(t *testing.T) {
-	slow, fast := runs("ib", 1, cost.Estimate{Latency: 2, Fill: 1, Bytes: 1}, 0), runs("ib", 1, cost.Estimate{Latency: 1.5, Fill: 1, Bytes: 1}, 0)
+	slow, fast := runs("ib", 1, cost.Estimate{Latency: 2, Fill: 1, Bytes: 1}, 0), runs("ib", 1, cost.Estimate{Latency: 1.5,
+		Fill: 1, Bytes: 1}, 0)
 	for i := range slow {
 		slow[i].System = "slow"
 	}
@@ -82,7 +84,8 @@ func TestBandsHoldMostMisses(t *testing.T) {
 			latency, bytes := 0.4*rng.NormFloat64(), 0.05*rng.NormFloat64()
 			for range 30 {
 				misses = append(misses,
-					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 1, Off: latency + 0.2*rng.NormFloat64()},
+					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 1, Off: latency +
+						0.2*rng.NormFloat64()},
 					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 0, Off: bytes + 0.02*rng.NormFloat64()})
 			}
 		}

@@ -95,7 +95,8 @@ func TestRefusals(t *testing.T) {
 
 // Copies to and from host memory are no faster than the PCIe that they cross, and never faster than measured.
 func TestCopiesKeepToTheirLinks(t *testing.T) {
-	for name, most := range map[string]float64{"dgx1-v100": 15.75, "dgx-a100": 31.5, "dgx-h100": 55.5, "pcie3-server": 15.75, "gh200-quad": 55.5} {
+	for name, most := range map[string]float64{"dgx1-v100": 15.75, "dgx-a100": 31.5, "dgx-h100": 55.5, "pcie3-server": 15.75,
+		"gh200-quad": 55.5} {
 		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 2})
 		if err != nil {
 			t.Fatal(err)

@@ -73,7 +73,8 @@ func notSlower(t *testing.T, slow, fast *Runtime, class string) (compared int) {
 				continue // which NCCL does not offer there
 			}
 			if compared++; float64(after.Time) > rounding*float64(before.Time) {
-				t.Errorf("%s, %d ranks: with faster %s %v of %v by %s/%s takes %v, before %v", slow.topo.Name(), slow.rates.ranks, class, k, size,
+				t.Errorf("%s, %d ranks: with faster %s %v of %v by %s/%s takes %v, before %v", slow.topo.Name(), slow.rates.ranks,
+					class, k, size,
 					before.Algorithm, before.Protocol, after.Time, before.Time)
 			}
 		}

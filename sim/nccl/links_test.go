@@ -63,7 +63,8 @@ func beatsNoLink(t *testing.T, topo *topology.Topology, nodes, gpus int) {
 			all, _ := r.model.Candidates(k, size) // none: without a cost model
 			for _, e := range all {
 				if e.Time < least {
-					t.Errorf("%s, %d nodes of %d GPUs: NCCL takes %v for %v of %v by %v/%v, the links at least %v", topo.Name(), nodes, gpus,
+					t.Errorf("%s, %d nodes of %d GPUs: NCCL takes %v for %v of %v by %v/%v, the links at least %v", topo.Name(),
+						nodes, gpus,
 						e.Time, k, size, e.Algo, e.Proto, least)
 				}
 			}

@@ -14,7 +14,8 @@ import (
 // a slow one is filled.
 func TestSocketsAreAsFastAsTheirThreads(t *testing.T) {
 	took := func(rate, fabric string) units.Time {
-		r, err := NewRuntime(load(t, "dgx-a100", topology.Options{Nodes: 2, Set: []string{"classes.hdr200.rate=" + rate}}), shipped(t, "a100"),
+		r, err := NewRuntime(load(t, "dgx-a100", topology.Options{Nodes: 2, Set: []string{"classes.hdr200.rate=" + rate}}),
+			shipped(t, "a100"),
 			cost.GeneralNCCL(), Options{Fabric: fabric})
 		if err != nil {
 			t.Fatal(err)

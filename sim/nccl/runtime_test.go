@@ -97,7 +97,8 @@ func TestRacksGrowByTheirHeads(t *testing.T) {
 		size     units.Bytes
 		measured float64 // µs
 	}{{"gb200-nvl72", 18, 4 * units.GiB, 10094}, {"gb300-nvl72", 16, size, 18842}, {"gb300-nvl72", 2, size, 17930}} {
-		p := predict(t, runtime(t, load(t, c.name, topology.Options{Nodes: c.trays}), "gb200"), Ask{Kind: collective.AllReduce, Size: c.size})
+		p := predict(t, runtime(t, load(t, c.name, topology.Options{Nodes: c.trays}), "gb200"), Ask{Kind: collective.AllReduce,
+			Size: c.size})
 		if got := p.Time.Microseconds(); got < 0.92*c.measured || got > 1.08*c.measured {
 			t.Errorf("%d GPUs of %s: %.0f µs, measured %.0f", 4*c.trays, c.name, got, c.measured)
 		}

@@ -135,7 +135,8 @@ func TestShift(t *testing.T) {
 		before, after := rapid.IntRange(10, 50).Draw(t, "before"), rapid.IntRange(10, 50).Draw(t, "after")
 		x := make([]float64, before+after)
 		for i := range x {
-			// The spread is small: with 1.5, or 50 values of which half are 1 and half 1.4 before 10 of 2, another split has less deviation.
+			// The spread is small: with 1.5, or 50 values of which half are 1 and half 1.4 before 10 of 2, another split
+			// has less deviation.
 			x[i] = rapid.Float64Range(1, 1.1).Draw(t, "x")
 			if i >= before {
 				x[i]++

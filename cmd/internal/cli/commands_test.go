@@ -116,8 +116,9 @@ func TestWatched(t *testing.T) {
 	defer now.Store(nil)
 	NewProgress(&terminal, "of a command that another one runs").Set(1, 2)
 	x.show()
-	if got, want := terminal.String(), "a\r\x1b[Kprog plan: 3 s\r\x1b[Kb\r\x1b[Kprog plan: 3 s, planning 2 of 7 1 GiB\r\x1b[Kprog plan: 3 s"+
-		"\r\x1b[Kprog plan: 3 s"; got != want {
+	if got, want := terminal.String(),
+		"a\r\x1b[Kprog plan: 3 s\r\x1b[Kb\r\x1b[Kprog plan: 3 s, planning 2 of 7 1 GiB\r\x1b[Kprog plan: 3 s"+
+			"\r\x1b[Kprog plan: 3 s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
