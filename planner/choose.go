@@ -25,8 +25,8 @@ const maxFollowed = 1024
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
 // faster by as much as its simulation has to promise, or the budget is spent. What is cheap to play comes
 // first, so that there is an answer at once, which gets better. Of the pipelines of a family, the
-// times of short ones foretell those of long ones (see foresee), and times at other sizes those at this one (see past); only the
-// one that should be the fastest is simulated. The runner-up is the best of the other families as far as
+// times of long ones are extrapolated from those of short ones (see extrapolate), and times at this size from those at others (see
+// past); only the one that should be the fastest is simulated. The runner-up is the best of the other families as far as
 // cheap simulations tell; of many ranks, the first one found; of very many with a root, which
 // take seconds to compile, none that could not be the best.
 type contest struct {
@@ -73,7 +73,7 @@ func choose(c *contest) (Row, error) {
 		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could "+
 			"be %s)", leftOut(c.list, units.MaxTime))
 	}
-	c.keepForetold()
+	c.keepExtrapolated()
 	return c.row()
 }
 
@@ -85,7 +85,7 @@ func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer,
 		c.list[i] = Considered{Schedule: s, Time: max(score.Bound(s, size), past.least(s, size)), Pruned: true}
 	}
 	for i := range candidates {
-		c.foretell(i)
+		c.predict(i)
 	}
 	return c
 }
@@ -144,7 +144,7 @@ func (c *contest) unbeaten() units.Time {
 }
 
 // next is the candidate to look at more closely, −1 if there is none: of those that could
-// be the best, the one of the least price, but before a dear one of which only a bound is known one that is foreseen and takes
+// be the best, the one of the least price, but before a dear one of which only a bound is known one whose time is extrapolated and takes
 // no more work, and a cheap one where there is no answer yet; else one that could be the runner-up.
 func (c *contest) next() int {
 	i := c.cheapest(c.promises)
@@ -246,9 +246,9 @@ func (c *contest) closer(i int) error {
 		x.Time, l.predicted = t, 0
 		c.past.add(x.Schedule, sizedTime{c.size, t, false})
 		c.place(i)
-		c.foresee(i)
+		c.extrapolate(i)
 	} else if err == nil && l.predicted == 0 {
-		c.foretell(i)
+		c.predict(i)
 	}
 	return err
 }

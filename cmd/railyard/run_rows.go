@@ -136,16 +136,16 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument) (
 	if f.Plan.Format.Name != table.Text {
 		return nil, nil
 	}
-	foreseen := *d
+	predicted := *d
 	for _, row := range p.Rows {
 		r := f.predictedRow(p, row)
 		if f.Repeat > 1 {
 			r.Repetition = 1
 		}
 		r.took(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
-		foreseen.Rows = append(foreseen.Rows, r.RunRow)
+		predicted.Rows = append(predicted.Rows, r.RunRow)
 	}
-	return table.NewLive(cmd.OutOrStdout(), f.Plan.Format.Wide, &foreseen)
+	return table.NewLive(cmd.OutOrStdout(), f.Plan.Format.Wide, &predicted)
 }
 
 // resumeHint says from which size on a run that ended after some rows is to be called again.

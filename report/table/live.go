@@ -9,7 +9,7 @@ import (
 
 // Live prints a document whose rows come one after another: what stands above them at once, each
 // row when it is there, what stands below them at the end. Where columns stand is decided by a
-// document with foreseen rows. Documents have one list that is shown, with one line a row.
+// document with predicted rows. Documents have one list that is shown, with one line a row.
 type Live struct {
 	w      io.Writer
 	wide   bool
@@ -18,7 +18,7 @@ type Live struct {
 	widths []int
 }
 
-// NewLive prints what stands above the rows of a document; its rows are foreseen, but as wide as
+// NewLive prints what stands above the rows of a document; its rows are predicted, but as wide as
 // those to come.
 func NewLive(w io.Writer, wide bool, predicted any) (*Live, error) {
 	v := NewView(predicted, wide)
@@ -56,7 +56,7 @@ func (l *Live) Row(doc any, i int) error {
 	return whole(l.w, b.String())
 }
 
-// widened are the columns' widths, or those of cells that are wider than was foreseen.
+// widened are the columns' widths, or those of cells that are wider than those.
 func (l *Live) widened(cells []string) []int {
 	out := slices.Clone(l.widths)
 	for i, c := range cells {

@@ -167,7 +167,7 @@ func (p periodic) Explain(s *schedule.Schedule, size units.Bytes) (Prediction, e
 }
 
 // In a sweep, what pipelines of equal pieces took says which depth is the fastest: no worse than all played, for half of the work.
-func TestEqualPiecesForetell(t *testing.T) {
+func TestEqualPiecesExtrapolate(t *testing.T) {
 	all, err := Candidates(torus(t, "5, 5", 25), collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "packed_trees", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -189,6 +189,6 @@ func TestEqualPiecesForetell(t *testing.T) {
 		return spent
 	}
 	if with, without := sweep(past{}), sweep(nil); 2*with > without {
-		t.Errorf("%d operations where other sizes foretell, %d where they do not", with, without)
+		t.Errorf("%d operations where other sizes are known, %d where they are not", with, without)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"railyard/model/units"
 )
 
-// foresee foretells the times of long pipelines of a candidate's family from those of three
-// that are known, or foreseen by other sizes: that of n pieces takes a + b/n + c·n, the time of the bytes, that of
+// extrapolate predicts the times of long pipelines of a candidate's family from those of three
+// that are known, or extrapolated from other sizes: that of n pieces takes a + b/n + c·n, the time of the bytes, that of
 // filling the pipeline, and that of its messages. Pipelines of one piece do not overlap
 // anything and say little.
-func (c *contest) foresee(i int) {
+func (c *contest) extrapolate(i int) {
 	if !ordered(c.list[i].Schedule) {
 		return
 	}
@@ -36,11 +36,11 @@ func (c *contest) foresee(i int) {
 	}
 }
 
-// foretell is told by times at other sizes what a candidate should take, if it is dear, which may show only once it is compiled.
-func (c *contest) foretell(i int) {
+// predict takes what other sizes say of a candidate as its time, if it is dear, which may show only once it is compiled.
+func (c *contest) predict(i int) {
 	if t := c.known(i); t > 0 && c.dear(i) {
 		c.looks[i].predicted = t
-		c.foresee(i)
+		c.extrapolate(i)
 	}
 }
 
@@ -61,7 +61,7 @@ func (c *contest) known(i int) units.Time {
 	if t := c.ofEqualPieces(i); t > 0 {
 		return t
 	}
-	return c.past.foresee(c.list[i].Schedule, c.size)
+	return c.past.extrapolate(c.list[i].Schedule, c.size)
 }
 
 // fewPieces do not fill a pipeline: what they take says little of more. Of the depths that are tried (1, 4, 16 and more, see depths) these
@@ -81,7 +81,7 @@ func ordered(s *schedule.Schedule) bool {
 }
 
 // shorter is the shortest pipeline of a candidate's family of which no time is known yet: three of
-// these are what foretells those of the others.
+// these say those of the others.
 func (c *contest) shorter(i int) int {
 	for j := range c.list {
 		unknown := c.looks[j].stage != timed && c.known(j) == 0
@@ -110,13 +110,13 @@ func throughThree(n, t [3]float64) func(n float64) float64 {
 type past map[*schedule.Schedule][]sizedTime
 
 type sizedTime struct {
-	size units.Bytes
-	time units.Time
-	told bool // it was not found, but foretold
+	size         units.Bytes
+	time         units.Time
+	extrapolated bool // not found by playing it
 }
 
-// keepForetold takes down what equal pieces say of dear candidates that were not played.
-func (c *contest) keepForetold() {
+// keepExtrapolated takes down what equal pieces say of dear candidates that were not played.
+func (c *contest) keepExtrapolated() {
 	for i := range c.list {
 		if l := &c.looks[i]; l.stage == timed || l.predicted == 0 {
 			continue
@@ -137,7 +137,7 @@ func (p past) add(s *schedule.Schedule, t sizedTime) {
 // least is the time of a schedule at a smaller size: more bytes take no less. 0: none is known.
 func (p past) least(s *schedule.Schedule, size units.Bytes) units.Time {
 	for _, x := range slices.Backward(p[s]) {
-		if !x.told && x.size <= size {
+		if !x.extrapolated && x.size <= size {
 			return x.time
 		}
 	}
@@ -154,8 +154,8 @@ func (p past) at(s *schedule.Schedule, size units.Bytes) units.Time {
 	return 0
 }
 
-// foresee is the time of a schedule by those at two other sizes; 0: not known.
-func (p past) foresee(s *schedule.Schedule, size units.Bytes) units.Time {
+// extrapolate is the time of a schedule by those at two other sizes; 0: not known.
+func (p past) extrapolate(s *schedule.Schedule, size units.Bytes) units.Time {
 	n := len(p[s])
 	if n < 2 || p[s][n-2].size == p[s][n-1].size {
 		return 0
@@ -165,10 +165,10 @@ func (p past) foresee(s *schedule.Schedule, size units.Bytes) units.Time {
 	return max(1, b.time+units.Time(perByte*float64(size-b.size)))
 }
 
-// ofEqualPieces foretells a candidate's time from those of two shorter pipelines of its family that were found where their pieces were as
+// ofEqualPieces extrapolates a candidate's time from those of two shorter pipelines of its family that were found where their pieces were as
 // large as its own are: equal pieces take equal times, whatever costs by size are, so that each more of them takes a period. This is exact
-// once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. What is foretold is taken as
-// it is: one that is foretold too long by some share is missed, and the plan slower by no more than that share. 0: not known.
+// once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. What is extrapolated is taken as
+// it is: one that is predicted too long by some share is missed, and the plan slower by no more than that share. 0: not known.
 func (c *contest) ofEqualPieces(i int) units.Time {
 	var n, t [2]float64 // of the two nearest in depth: candidates of a family stand in the order of theirs
 	depth := c.list[i].Schedule.Channels[0].Depth()
