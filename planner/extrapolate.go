@@ -165,9 +165,9 @@ func (p past) extrapolate(s *schedule.Schedule, size units.Bytes) units.Time {
 	return max(1, b.time+units.Time(perByte*float64(size-b.size)))
 }
 
-// ofEqualPieces extrapolates a candidate's time from those of two shorter pipelines of its family that were found where their pieces were as
-// large as its own are: equal pieces take equal times, whatever costs by size are, so that each more of them takes a period. This is exact
-// once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. What is extrapolated is taken as
+// ofEqualPieces extrapolates a candidate's time from those of two shorter pipelines of its family that were found where their pieces were
+// as large as its own are: equal pieces take equal times, whatever costs by size are, so that each more of them takes a period. This is
+// exact once a pipeline is full, and no lower bound: more pieces may share links more evenly than fewer. What is extrapolated is taken as
 // it is: one that is predicted too long by some share is missed, and the plan slower by no more than that share. 0: not known.
 func (c *contest) ofEqualPieces(i int) units.Time {
 	var n, t [2]float64 // of the two nearest in depth: candidates of a family stand in the order of theirs
