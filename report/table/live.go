@@ -56,7 +56,7 @@ func (l *Live) Row(doc any, i int) error {
 	return whole(l.w, b.String())
 }
 
-// widened are the columns' widths, or those of cells that are wider than those.
+// widened are the columns' widths, or those of cells that are wider than predicted.
 func (l *Live) widened(cells []string) []int {
 	out := slices.Clone(l.widths)
 	for i, c := range cells {
