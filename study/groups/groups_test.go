@@ -53,12 +53,12 @@ func row(x *report.GroupTest, took units.Time) measurement.Row {
 	return m
 }
 
-// TestFindsAnAdapter: of predictions that are off by 10 %, with 3 % of noise, a lost adapter of one of 8 or 4 nodes is found, and no other;
+// TestFindsAnAdapter: of predictions that are off by 10 %, with 3 % of noise, a lost adapter of one of 8 nodes is found, and no other part;
 // where nothing is faulty, nothing is.
 func TestFindsAnAdapter(t *testing.T) {
 	long.Only(t) // a quarter of a minute each
-	for seed := range uint64(8) {
-		nodes := 4 + 4*int(seed/4)
+	const nodes = 8
+	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		a := asked(t, "superpod-h100", nodes)
 		host, adapter := "node"+fmt.Sprint(r.IntN(nodes)), r.IntN(8)
