@@ -14,6 +14,7 @@ import (
 type Cluster struct {
 	Nodes    int
 	Smallest int     // group that shows faults of its nodes: 2 at least
+	Pairs    int     // over how many adapters at most two nodes show a fault of one of them; 0: over none
 	Adapters int     // of each node; 0: nodes are not looked into
 	Groups   []Group // whose links to the others may be faulty: leaves, pods
 }

@@ -63,6 +63,29 @@ func (n *Noise) slowed(l *level, off normal) float64 {
 	return n.scatter(l) + math.Log(max(share/math.Log(n.Most/n.Least), math.SmallestNonzeroFloat64))
 }
 
+// together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels, all off by the same: which is
+// summed over in steps where no healthy test says what that is.
+func (n *Noise) together(levels []*level, off normal) (sum float64) {
+	if len(levels) < 2 || off.variance <= n.Repeats*n.Repeats {
+		for _, l := range levels {
+			sum += n.slowed(l, off)
+		}
+		return sum
+	}
+	reach, step, largest, all := 3*math.Sqrt(off.variance), n.Repeats, math.Inf(-1), []float64(nil)
+	for x := off.mean - reach; x <= off.mean+reach; x += step {
+		likely := math.Log(off.density(x) * step)
+		for _, l := range levels {
+			likely += n.slowed(l, normal{mean: x})
+		}
+		all, largest = append(all, likely), max(largest, likely)
+	}
+	for _, x := range all {
+		sum += math.Exp(x - largest)
+	}
+	return largest + math.Log(sum)
+}
+
 // between is the share of the standard normal distribution between two values.
 func between(from, to float64) float64 {
 	if from < 0 && to < 0 {

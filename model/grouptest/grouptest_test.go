@@ -104,6 +104,13 @@ func leaves(adapters int, sizes ...int) func(nodes int) Cluster {
 	return func(nodes int) Cluster { return cluster(nodes, adapters, sizes...) }
 }
 
+// fours is a cluster whose groups of fewer than four nodes show no fault of an adapter but where they use half of them.
+func fours(nodes int) Cluster {
+	c := cluster(nodes, 8, 16)
+	c.Smallest, c.Pairs = 4, 4
+	return c
+}
+
 var trials = []trial{
 	{"nodes", []int{16, 64}, []int{16, 32, 64, 128, 256, 512, 1024}, 5, leaves(0, 16), aNode, nodesOf, none},
 	{"nodes, uneven leaves", []int{64}, []int{16, 64, 256, 1024}, 5, leaves(0, 3, 17, 8, 1, 30), aNode, nodesOf, none},
@@ -111,6 +118,7 @@ var trials = []trial{
 	{"uneven leaf", []int{64}, []int{16, 64, 256, 1024}, 1, leaves(0, 3, 9, 6, 2, 12), aLeaf, leavesOf, none},
 	{"nodes and leaves", []int{64}, []int{64, 256}, 3, leaves(0, 8), either, nodesOf, none},
 	{"adapter", []int{4}, []int{4, 16, 64}, 1, leaves(8, 16), anAdapter, nodesOf, none},
+	{"adapter, groups of four", []int{4}, []int{4, 8, 16}, 1, fours, anAdapter, nodesOf, none},
 	{"nodes, after probe", []int{16}, []int{16, 64, 256}, 5, leaves(0, 16), aNode, nodesOf, pairs},
 	{"leaf, after probe", []int{64}, []int{16, 64, 256}, 1, leaves(0, 4), aLeaf, leavesOf, pairs},
 }

@@ -2,6 +2,7 @@ package grouptest
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -18,8 +19,13 @@ func (p *Posterior) Next() (best Test, ok bool) {
 	if p.known() {
 		return Test{}, false
 	}
-	highest := worth
+	highest, seen := worth, map[string]bool{}
 	for _, t := range p.candidates() {
+		key := fmt.Sprint(t)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
 		if bits := p.information(t); bits > highest {
 			best, highest, ok = t, bits, true
 		}
@@ -147,7 +153,7 @@ func (p *Posterior) candidates() (out []Test) {
 			for _, n := range members {
 				apart[n] = true
 			}
-			out = append(out, p.halves(members, nodes, Sure)...)
+			out = append(out, p.halves(members, nodes, Sure, nil)...)
 		}
 	}
 	rest := make([]int, 0, p.Nodes)
@@ -156,7 +162,8 @@ func (p *Posterior) candidates() (out []Test) {
 			rest = append(rest, n)
 		}
 	}
-	return slices.Concat(out, p.halves(rest, nodes, Sure), p.halves(rest, nodes, 0.5), p.inside(rest, faulty, nodes))
+	return slices.Concat(out, p.halves(rest, nodes, Sure, nil), p.halves(rest, nodes, 0.5, nil), p.rails(rest, faulty, nodes),
+		p.inside(rest, faulty, nodes))
 }
 
 // group are the nodes of a group that are not known to be faulty.
@@ -168,21 +175,29 @@ func (p *Posterior) group(members []int, faulty []float64) []Test {
 	return []Test{{Nodes: of}}
 }
 
+// smallest is how many nodes a test over some adapters has at least; nil: over all.
+func (p *Posterior) smallest(adapters []int) int {
+	if n := len(adapters); n > 0 && n <= p.Pairs {
+		return 2
+	}
+	return p.Smallest
+}
+
 // halves are groups of the most suspected nodes: one of them shows a fault about as likely as not, others are of halves, quarters and so
 // on, and of the nodes left. Too few nodes are tested with the least suspected ones. Nodes more suspect than some are left out.
-func (p *Posterior) halves(members []int, faulty []float64, suspect float64) (out []Test) {
-	order := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= suspect })
-	if len(order) < p.Smallest {
+func (p *Posterior) halves(members []int, faulty []float64, suspect float64, adapters []int) (out []Test) {
+	order, smallest := slices.DeleteFunc(slices.Clone(members), func(n int) bool { return faulty[n] >= suspect }), p.smallest(adapters)
+	if len(order) < smallest {
 		return nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(faulty[b], faulty[a]) })
 	of := func(n int) Test {
 		nodes := slices.Clone(order[:n])
-		if lacking := min(p.Smallest, len(order)) - n; lacking > 0 {
+		if lacking := min(smallest, len(order)) - n; lacking > 0 {
 			nodes = append(nodes, order[len(order)-lacking:]...)
 		}
 		slices.Sort(nodes)
-		return Test{Nodes: nodes}
+		return Test{nodes, adapters}
 	}
 	from, to := 1, len(order) // the first that rather shows something than not
 	for from < to {
@@ -195,10 +210,46 @@ func (p *Posterior) halves(members []int, faulty []float64, suspect float64) (ou
 	out = []Test{of(from), of(max(from-1, 1))}
 	for n := len(order); n > 0; n /= 2 {
 		out = append(out, of(n))
-		if others := slices.Sorted(slices.Values(order[n:])); len(others) >= p.Smallest {
-			out = append(out, Test{Nodes: others})
+		if others := slices.Sorted(slices.Values(order[n:])); len(others) >= smallest {
+			out = append(out, Test{others, adapters})
 		}
 	}
+	return out
+}
+
+// rails are groups over some adapters of each node, halves of the most suspected ones and what is left: where few groups are large enough
+// to show a fault, what all are off by together hides it from those over all adapters, not from these beside one another. Nodes alone are
+// such tests of what is in them. Before anything was tested they say no more than all adapters do.
+func (p *Posterior) rails(members []int, parts, faulty []float64) (out []Test) {
+	if p.Adapters < 2 || len(p.results) == 0 {
+		return nil
+	}
+	likely, inside := make([]float64, p.Adapters), make([]float64, p.Nodes)
+	for i, part := range p.parts {
+		switch {
+		case part.Adapter >= 0 && faulty[part.Node] < Sure:
+			likely[part.Adapter] += parts[i]
+		case part.Adapter == Inside:
+			inside[part.Node] = parts[i]
+		}
+	}
+	order, over := mostLikely(likely), func(adapters []int) {
+		out = append(out, p.halves(members, faulty, Sure, slices.Sorted(slices.Values(adapters)))...)
+	}
+	for k := p.Adapters / 2; k > 0; k /= 2 {
+		over(order[:k])
+	}
+	over(order[p.Adapters/2:])
+	return append(out, Test{Nodes: mostLikely(inside)[:1]})
+}
+
+// mostLikely are indices, the likeliest first.
+func mostLikely(likely []float64) []int {
+	out := make([]int, len(likely))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(likely[b], likely[a]) })
 	return out
 }
 
@@ -213,15 +264,13 @@ func (p *Posterior) inside(members []int, parts, faulty []float64) (out []Test) 
 		if faulty[n] < Sure || slices.Contains(partners, n) {
 			continue
 		}
-		var adapters []int
-		likely := map[int]float64{}
+		likely := make([]float64, p.Adapters)
 		for i, part := range p.parts {
 			if part.Node == n && part.Adapter >= 0 {
-				adapters = append(adapters, part.Adapter)
 				likely[part.Adapter] = parts[i]
 			}
 		}
-		slices.SortStableFunc(adapters, func(a, b int) int { return cmp.Compare(likely[b], likely[a]) })
+		adapters := mostLikely(likely)
 		both := slices.Sorted(slices.Values(append(slices.Clone(partners), n)))
 		out = append(out, Test{Nodes: []int{n}})
 		for k := 1; k < len(adapters); k++ {

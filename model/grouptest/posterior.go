@@ -230,8 +230,17 @@ func (p *Posterior) likelihood(s *set) (sum float64) {
 		off, likely := p.noise.offset(&healthy[by])
 		s.off[by], sum = off, sum+likely
 	}
-	for i := range s.slow {
-		sum += p.noise.slowed(&s.slow[i], s.off[p.kinds[i%len(p.kinds)].by])
+	slow := make([][]*level, p.by)
+	for a := range s.atoms {
+		clear(slow)
+		for k := range p.kinds {
+			if l := &s.slow[a*len(p.kinds)+k]; l.tests > 0 {
+				slow[p.kinds[k].by] = append(slow[p.kinds[k].by], l)
+			}
+		}
+		for by := range slow {
+			sum += p.noise.together(slow[by], s.off[by])
+		}
 	}
 	return sum
 }

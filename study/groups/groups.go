@@ -183,29 +183,55 @@ func (d *diagnosis) divide() {
 const largestPair = 8
 
 // listen finds by how much results differ that are healthy, and those that are not: by what is predicted of a group with a fault, the
-// smallest that shows the faults of its adapters; NCCL sends little over them where there are two nodes.
+// smallest that shows the faults of its adapters; NCCL sends little over them where there are two nodes, unless these use few of them.
 func (d *diagnosis) listen() error {
 	if d.Topology.NumNodes() < 2 {
 		return fmt.Errorf("%s has one node: groups are of several", d.Topology.Name())
 	}
 	for n := 2; ; n *= 2 {
 		n = min(n, d.Topology.NumNodes())
-		faults, err := d.faults(n)
+		g, err := d.faults(n, nil)
 		if err != nil {
 			return err
 		}
 		d.cluster.Smallest = n
-		hidden := slices.IndexFunc(faults, func(f report.GateFault) bool { return f.Kind == gate.NICLost && !d.shows(f) })
-		if hidden < 0 || n == d.Topology.NumNodes() || n == largestPair {
-			d.hear(faults)
-			return nil
+		if !d.hides(g) || n == d.Topology.NumNodes() || n == largestPair {
+			d.noise.Machine = math.Log(g.Rows[0].Band) / normal90
+			d.hear(g.Faults)
+			return d.pairs()
 		}
 	}
 }
 
-// faults are those of one part in a group of so many nodes.
-func (d *diagnosis) faults(nodes int) ([]report.GateFault, error) {
-	t := grouptest.Test{}
+// pairs finds over how many adapters two nodes show the fault of one, where they do not over all.
+func (d *diagnosis) pairs() error {
+	var adapters []int
+	for k := d.cluster.Adapters / 2; k > 0 && d.cluster.Smallest > 2; k /= 2 {
+		for adapters = adapters[:0]; len(adapters) < k; {
+			adapters = append(adapters, len(adapters))
+		}
+		g, err := d.faults(2, adapters)
+		if err != nil {
+			return err
+		}
+		if !d.hides(g) {
+			d.cluster.Pairs = k
+			return nil
+		}
+	}
+	return nil
+}
+
+// hides reports whether tests of a group do not show the fault of an adapter: that it is lost or, as the last one cannot be, slow.
+func (d *diagnosis) hides(g *report.GateDocument) bool {
+	return slices.ContainsFunc(g.Faults, func(f report.GateFault) bool {
+		return (f.Kind == gate.NICLost || len(g.Faults) < 3 && f.Kind == gate.HalfRate) && !d.shows(f)
+	})
+}
+
+// faults are those of one part in a group of so many nodes, over some adapters of each; nil: all.
+func (d *diagnosis) faults(nodes int, adapters []int) (*report.GateDocument, error) {
+	t := grouptest.Test{Adapters: adapters}
 	for n := range nodes {
 		t.Nodes = append(t.Nodes, n)
 	}
@@ -215,12 +241,7 @@ func (d *diagnosis) faults(nodes int) ([]report.GateFault, error) {
 	}
 	a := gate.Asked{Asked: d.Asked.Asked, FalseAlarms: 1 - grouptest.Sure}
 	a.Topology = group
-	g, err := gate.Of(a)
-	if err != nil {
-		return nil, err
-	}
-	d.noise.Machine = math.Log(g.Rows[0].Band) / normal90
-	return g.Faults, nil
+	return gate.Of(a)
 }
 
 // normal90 is how many standard deviations 9 of 10 lie within of what is normally distributed.
