@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
+	"railyard/report/table"
 	"railyard/study/tuning"
 )
 
@@ -254,23 +254,39 @@ func spaced(b units.Bytes) string {
 	return s[:at] + " " + s[at:]
 }
 
-// writeCompared writes all cases with predictions.
-func writeCompared(w io.Writer, cases []*compared) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"collective", "gpus", "dtype", "size_bytes", "algo", "mechanism", "slices", "blocks", "time_us", "busbw_GBps",
-		"nccl_us", "nccl_windows_us", "bound_us", "predicted_us", "error", "fitted_us", "fitted_error", "fitted_on_others_us",
-		"fitted_on_others_error"})
-	for _, c := range cases {
-		k, v := c.key, c.best.Way
-		out.Write([]string{k.Kind.String(), strconv.Itoa(k.GPUs), k.DType, strconv.FormatInt(int64(k.Size), 10), v.Algorithm, v.Mechanism(),
-			strconv.Itoa(v.Slices), strconv.Itoa(v.How.Blocks), decimal(c.best.US),
-			decimal(float64(k.Size) / c.best.US / 1e3 * k.Kind.BusFactor(k.GPUs)), decimal(c.nccl), decimal(c.windows), decimal(c.bound),
-			decimal(c.probe), decimal(c.miss(c.probe)),
-			decimal(c.fitted), decimal(c.miss(c.fitted)), decimal(c.cross), decimal(c.miss(c.cross))})
-	}
-	out.Flush()
-	return out.Error()
+// comparedRow is a case with predictions of it.
+type comparedRow struct {
+	Collective string  `json:"collective"`
+	GPUs       int     `json:"gpus"`
+	DType      string  `json:"dtype"`
+	Size       int64   `json:"size_bytes"`
+	Algorithm  string  `json:"algo"`
+	Mechanism  string  `json:"mechanism"`
+	Slices     int     `json:"slices"`
+	Blocks     int     `json:"blocks"`
+	US         float64 `json:"time_us" digits:"3"`
+	BusBW      float64 `json:"busbw_GBps" digits:"3"`
+	NCCL       float64 `json:"nccl_us" digits:"3"`
+	Windows    float64 `json:"nccl_windows_us" digits:"3"`
+	Bound      float64 `json:"bound_us" digits:"3"`
+	Probe      float64 `json:"predicted_us" digits:"3"`
+	ProbeMiss  float64 `json:"error" digits:"3"`
+	Fitted     float64 `json:"fitted_us" digits:"3"`
+	FittedMiss float64 `json:"fitted_error" digits:"3"`
+	Cross      float64 `json:"fitted_on_others_us" digits:"3"`
+	CrossMiss  float64 `json:"fitted_on_others_error" digits:"3"`
 }
 
-// decimal is a number with three digits after the point.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+// writeCompared writes all cases with predictions.
+func writeCompared(w io.Writer, cases []*compared) error {
+	var rows []comparedRow
+	for _, c := range cases {
+		k, v := c.key, c.best.Way
+		rows = append(rows, comparedRow{Collective: k.Kind.String(), GPUs: k.GPUs, DType: k.DType, Size: int64(k.Size),
+			Algorithm: v.Algorithm, Mechanism: v.Mechanism(), Slices: v.Slices, Blocks: v.How.Blocks, US: c.best.US,
+			BusBW: float64(k.Size) / c.best.US / 1e3 * k.Kind.BusFactor(k.GPUs), NCCL: c.nccl, Windows: c.windows, Bound: c.bound,
+			Probe: c.probe, ProbeMiss: c.miss(c.probe), Fitted: c.fitted, FittedMiss: c.miss(c.fitted), Cross: c.cross,
+			CrossMiss: c.miss(c.cross)})
+	}
+	return table.WriteRows(w, rows)
+}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"railyard/model/measurement"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/report/table"
 	"railyard/study"
 	"railyard/study/measured"
 )
@@ -191,15 +190,37 @@ func (f *baselineFlags) parse(cmd *cobra.Command) ([]nccl.Setting, error) {
 	return out, nil
 }
 
-var baselineHeader = []string{"collective", "gpus", "algo", "proto", "registration", "launch", "dtype", "size_bytes", "count", "redop",
-	"root", "time_us", "p95_us",
-	"p99_us",
-	"algbw_GBps", "busbw_GBps", "in_place", "nccl_estimate_us", "predicted_us", "error", "wrong", "nvlink_sent_bytes", "nccl_version"}
+// baselineRow is what NCCL took for a collective of a size.
+type baselineRow struct {
+	Collective   string   `json:"collective"`
+	GPUs         int      `json:"gpus"`
+	Algorithm    string   `json:"algo"`
+	Protocol     string   `json:"proto"`
+	Registration string   `json:"registration"`
+	Launch       string   `json:"launch"`
+	DType        string   `json:"dtype"`
+	Size         int64    `json:"size_bytes"`
+	Count        int64    `json:"count"`
+	Op           string   `json:"redop"`
+	Root         int      `json:"root"`
+	Median       float64  `json:"time_us" digits:"3"`
+	P95          float64  `json:"p95_us" digits:"3"`
+	P99          float64  `json:"p99_us" digits:"3"`
+	AlgBW        float64  `json:"algbw_GBps" digits:"3"`
+	BusBW        float64  `json:"busbw_GBps" digits:"3"`
+	InPlace      bool     `json:"in_place"`
+	Estimate     float64  `json:"nccl_estimate_us" digits:"3"`
+	Predicted    *float64 `json:"predicted_us" digits:"3"` // nil: not modelled
+	Error        *float64 `json:"error" digits:"3"`
+	Wrong        *int64   `json:"wrong"`             // elements; nil: not checked
+	Sent         *int64   `json:"nvlink_sent_bytes"` // by the busiest GPU in one operation; nil without --how traffic
+	Version      string   `json:"nccl_version"`
+}
 
 // measure writes each row before the next is measured.
 func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Node, settings []nccl.Setting, sizes []units.Bytes) error {
-	table := csv.NewWriter(w)
-	if err := table.Write(baselineHeader); err != nil {
+	rows, err := table.NewRows[baselineRow](w)
+	if err != nil {
 		return err
 	}
 	if err := node.Reserve(ctx, int64(sizes[len(sizes)-1])); err != nil {
@@ -207,7 +228,7 @@ func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Nod
 	}
 	for range f.rounds {
 		for i, s := range settings {
-			if err := f.setting(ctx, table, node, s, sizes); err != nil {
+			if err := f.setting(ctx, rows, node, s, sizes); err != nil {
 				return fmt.Errorf("setting %s: %w", f.Settings[i], err)
 			}
 		}
@@ -216,7 +237,8 @@ func (f *baselineFlags) measure(ctx context.Context, w io.Writer, node *cuda.Nod
 }
 
 // setting measures all collectives and sizes with communicators of a setting.
-func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cuda.Node, s nccl.Setting, sizes []units.Bytes) (err error) {
+func (f *baselineFlags) setting(ctx context.Context, rows *table.Rows[baselineRow], node *cuda.Node, s nccl.Setting,
+	sizes []units.Bytes) (err error) {
 	var b *nccl.Baseline
 	if !f.group.several() {
 		b, err = nccl.NewBaseline(node, s)
@@ -247,9 +269,8 @@ func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cu
 			if err != nil {
 				return err
 			}
-			table.Write(row)
-			if table.Flush(); table.Error() != nil {
-				return table.Error()
+			if err := rows.Write(row); err != nil {
+				return err
 			}
 		}
 	}
@@ -257,17 +278,12 @@ func (f *baselineFlags) setting(ctx context.Context, table *csv.Writer, node *cu
 }
 
 func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseline, s nccl.Setting, kind collective.Kind,
-	size units.Bytes) ([]string, error) {
+	size units.Bytes) (*baselineRow, error) {
 	spec := collective.Spec{Kind: kind, Ranks: f.topology.NumRanks()}
 	if kind.Rooted() {
 		spec.Root = f.Root
 	}
-	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.InPlace,
-		Warmup:     f.Warmup,
-		Iterations: f.Iterations, Replays: 20, Checks: f.checks, Seed: 1}
-	cfg.Limit(int64(size), 5*time.Second)
-	cfg.Stream = f.Launch == "stream"
-	cfg.NoGraph = cfg.Stream
+	cfg := f.config(size)
 	estimate, err := b.Estimate(spec, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%v, %v: %w", kind, size, err)
@@ -282,53 +298,48 @@ func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseli
 	}
 	sum := measurement.Summarise(times)
 	median := units.Time(sum.Median.Nanoseconds()) * units.Nanosecond
-	alg, bus := study.Bandwidths(spec, size, median)
-	algo, proto := s.Names()
-	registration := "none"
+	row := &baselineRow{Collective: kind.String(), GPUs: spec.Ranks, Registration: "none", Launch: f.Launch, DType: f.elements.String(),
+		Size: int64(size), Count: cfg.Count, Op: "none", Root: -1, Median: median.Microseconds(),
+		P95: float64(sum.P95.Nanoseconds()) / 1e3, P99: float64(sum.P99.Nanoseconds()) / 1e3, InPlace: f.InPlace,
+		Estimate: estimate.Microseconds(), Version: f.version}
+	row.AlgBW, row.BusBW = study.Bandwidths(spec, size, median)
+	row.Algorithm, row.Protocol = s.Names()
 	if s.Windows {
-		registration = "window"
+		row.Registration = "window"
 	}
-	predicted, miss := "", ""
-	row := measurement.Row{Collective: kind, Size: size, GPUs: spec.Ranks, Algo: algo, Proto: proto, Launch: f.Launch}
-	if p, err := f.predictions.Predict(row); err == nil && !s.Windows { // its symmetric kernels are not modelled
-		predicted, miss = decimal(p.Time.Microseconds()), decimal(float64(p.Time-median)/float64(median))
-	}
-	wrong := "" // not checked
-	if r.Wrong >= 0 {
-		wrong = strconv.FormatInt(r.Wrong, 10)
-		f.wrong += r.Wrong
-	}
-	sent, err := f.sent(r.Launches)
-	if err != nil {
-		return nil, err
-	}
-	us := func(t units.Time) string { return decimal(t.Microseconds()) }
-	op, root := "none", "-1"
 	if kind.Reduces() {
-		op = f.reduction.String()
+		row.Op = f.reduction.String()
 	}
 	if kind.Rooted() {
-		root = strconv.Itoa(f.Root)
+		row.Root = f.Root
 	}
-	return []string{kind.String(), strconv.Itoa(spec.Ranks), algo, proto, registration, f.Launch, f.elements.String(),
-		strconv.FormatInt(int64(size), 10), strconv.FormatInt(cfg.Count, 10), op, root, us(median),
-		decimal(float64(sum.P95.Nanoseconds()) / 1e3), decimal(float64(sum.P99.Nanoseconds()) / 1e3), decimal(alg), decimal(bus),
-		strconv.FormatBool(f.InPlace),
-		us(estimate), predicted, miss, wrong, sent, f.version}, nil
+	asked := measurement.Row{Collective: kind, Size: size, GPUs: spec.Ranks, Algo: row.Algorithm, Proto: row.Protocol, Launch: f.Launch}
+	if p, err := f.predictions.Predict(asked); err == nil && !s.Windows { // its symmetric kernels are not modelled
+		row.Predicted, row.Error = new(p.Time.Microseconds()), new(float64(p.Time-median)/float64(median))
+	}
+	if r.Wrong >= 0 { // else not checked
+		row.Wrong = &r.Wrong
+		f.wrong += r.Wrong
+	}
+	row.Sent, err = f.sent(r.Launches)
+	return row, err
 }
 
-// sent is what the busiest GPU sent over its NVLinks in one operation since the call
-// before; "" without --traffic.
-func (f *baselineFlags) sent(operations int) (string, error) {
+// config says how often a size is timed, and how it is launched.
+func (f *baselineFlags) config(size units.Bytes) cuda.Config {
+	cfg := cuda.Config{Count: int64(size) / int64(f.elements.Size()), DType: f.elements, Op: f.reduction, InPlace: f.InPlace,
+		Warmup: f.Warmup, Iterations: f.Iterations, Replays: 20, Checks: f.checks, Seed: 1}
+	cfg.Limit(int64(size), 5*time.Second)
+	cfg.Stream = f.Launch == "stream"
+	cfg.NoGraph = cfg.Stream
+	return cfg
+}
+
+// sent is what the busiest GPU sent over its NVLinks in one operation since the call before; nil without --how traffic.
+func (f *baselineFlags) sent(operations int) (*int64, error) {
 	if f.meter == nil {
-		return "", nil
+		return nil, nil
 	}
 	moved, err := f.meter.Busiest()
-	if err != nil {
-		return "", err
-	}
-	return strconv.FormatInt(int64(moved)/int64(operations), 10), nil
+	return new(int64(moved) / int64(operations)), err
 }
-
-// decimal is a number with three digits after the point.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

@@ -9,24 +9,23 @@
 package main
 
 import (
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
+	"railyard/internal/outfile"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/report/chart"
+	"railyard/report/table"
 	"railyard/sim"
 	"railyard/topologies"
 )
@@ -50,94 +49,82 @@ func main() {
 
 func run(csvFile, pngFile string, flat int) error {
 	var rows []row
-	add := func(nodes, depth int, folded bool) error {
-		r, err := measure(nodes, depth, folded)
-		if err != nil {
-			return err
+	add := func(nodes, depth int, flat bool) error {
+		kinds := []string{folded, unfolded}
+		if !flat {
+			kinds = kinds[:1]
 		}
-		log.Println(r)
-		rows = append(rows, r)
+		for _, kind := range kinds {
+			r, err := measure(nodes, depth, kind)
+			if err != nil {
+				return err
+			}
+			log.Printf("%+v", r)
+			rows = append(rows, r)
+		}
 		return nil
 	}
 	for nodes := 32; nodes <= 16384; nodes *= 2 {
-		if err := add(nodes, 64, true); err != nil {
+		if err := add(nodes, 64, 8*nodes <= flat); err != nil {
 			return err
-		}
-		if 8*nodes <= flat {
-			if err := add(nodes, 64, false); err != nil {
-				return err
-			}
 		}
 	}
 	for depth := 1; depth <= 256; depth *= 4 {
-		if err := add(128, depth, true); err != nil {
+		if err := add(128, depth, depth <= 16); err != nil {
 			return err
 		}
-		if depth <= 16 {
-			if err := add(128, depth, false); err != nil {
-				return err
-			}
-		}
 	}
-	if err := write(csvFile, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
+	if err := outfile.Write(csvFile, func(w io.Writer) error { return table.WriteRows(w, rows) }); err != nil {
 		return err
 	}
 	draw, err := chart.Draw(figure(rows), pngFile)
 	if err != nil {
 		return err
 	}
-	return write(pngFile, draw)
+	return outfile.Write(pngFile, draw)
 }
 
 // row is one simulation.
 type row struct {
-	gpus, slices    int
-	folded          bool
-	predicted       units.Time
-	sends           int64
-	load, plan, sim time.Duration // topology; schedule; compile and run
-	bytes           uint64        // heap that the topology and the plan hold afterwards
+	GPUs        int     `json:"gpus"`
+	Slices      int     `json:"slices"`
+	Kind        string  `json:"kind"` // folded or unfolded
+	PredictedUS float64 `json:"predicted_us"`
+	Sends       int64   `json:"sends"`
+	Topology    float64 `json:"topology_s" digits:"6"` // reading it
+	Schedule    float64 `json:"schedule_s" digits:"6"`
+	Simulation  float64 `json:"simulation_s" digits:"6"` // compile and run
+	Heap        uint64  `json:"heap_bytes"`              // that the topology and the plan hold afterwards
+	PerSecond   float64 `json:"sends_per_s" digits:"0"`
 }
 
-func (r row) kind() string {
-	if r.folded {
-		return "folded"
-	}
-	return "unfolded"
-}
+const (
+	folded   = "folded"
+	unfolded = "unfolded"
+)
 
-func (r row) perSecond() float64 { return float64(r.sends) / r.sim.Seconds() }
-
-func (r row) String() string {
-	return fmt.Sprintf("%6d GPUs, %3d slices, %-8s  predicted %9.3f ms  %11d sends  topology %7.3f s  schedule %6.3f s  simulation "+
-		"%8.4f s  %6.0f MB  %9.3g sends/s",
-		r.gpus, r.slices, r.kind(), r.predicted.Seconds()*1e3, r.sends, r.load.Seconds(), r.plan.Seconds(), r.sim.Seconds(),
-		float64(r.bytes)/1e6, r.perSecond())
-}
-
-func measure(nodes, depth int, folded bool) (row, error) {
-	r := row{slices: depth, folded: folded}
+func measure(nodes, depth int, kind string) (row, error) {
+	r := row{Slices: depth, Kind: kind}
 	before := heap()
 	began := time.Now()
 	topo, err := topology.Load(topologies.Source, network, topology.Options{Nodes: nodes})
 	if err != nil {
 		return r, err
 	}
-	r.gpus, r.load = topo.NumRanks(), time.Since(began)
+	r.GPUs, r.Topology = topo.NumRanks(), time.Since(began).Seconds()
 	began = time.Now()
-	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: r.gpus}, "hierarchical_ring",
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: r.GPUs}, "hierarchical_ring",
 		planner.Options{Channels: channels, Slices: depth})
 	if err != nil {
 		return r, err
 	}
-	r.plan = time.Since(began)
-	line := cost.Line
+	r.Schedule = time.Since(began).Seconds()
 	began = time.Now()
 	compile := sim.Compile
-	if !folded {
+	if kind == unfolded {
 		compile = sim.CompileFlat
 	}
-	p, err := compile(topo, s, line)
+	p, err := compile(topo, s, cost.Line)
 	if err != nil {
 		return r, err
 	}
@@ -145,8 +132,9 @@ func measure(nodes, depth int, folded bool) (row, error) {
 	if err != nil {
 		return r, err
 	}
-	r.sim, r.predicted, r.sends = time.Since(began), result.Time, result.Sends
-	r.bytes = heap() - before
+	r.Simulation, r.PredictedUS, r.Sends = time.Since(began).Seconds(), result.Time.Microseconds(), result.Sends
+	r.PerSecond = float64(r.Sends) / r.Simulation
+	r.Heap = heap() - before
 	runtime.KeepAlive(p)
 	return r, nil
 }
@@ -159,29 +147,15 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-func writeCSV(w io.Writer, rows []row) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"gpus", "slices", "kind", "predicted_us", "sends", "topology_s", "schedule_s", "simulation_s", "heap_bytes",
-		"sends_per_s"}}
-	seconds := func(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
-	for _, r := range rows {
-		records = append(records, []string{strconv.Itoa(r.gpus), strconv.Itoa(r.slices), r.kind(), fmt.Sprint(r.predicted.Microseconds()),
-			strconv.FormatInt(r.sends, 10),
-			seconds(r.load), seconds(r.plan), seconds(r.sim), strconv.FormatUint(r.bytes, 10),
-			strconv.FormatFloat(r.perSecond(), 'g', 4, 64)})
-	}
-	return out.WriteAll(records)
-}
-
 // figure is time over GPUs and over slices.
 func figure(rows []row) *chart.Panels {
-	byGPUs := func(r row) (float64, bool) { return float64(r.gpus), r.slices == 64 }
-	bySlices := func(r row) (float64, bool) { return float64(r.slices), r.gpus == 1024 }
-	simulation := func(r row) float64 { return r.sim.Seconds() }
+	byGPUs := func(r row) (float64, bool) { return float64(r.GPUs), r.Slices == 64 }
+	bySlices := func(r row) (float64, bool) { return float64(r.Slices), r.GPUs == 1024 }
+	simulation := func(r row) float64 { return r.Simulation }
 	curve := func(name, kind string, x func(row) (float64, bool), y func(row) float64) chart.Series {
 		points := map[float64]float64{} // the last of repeated ones
 		for _, r := range rows {
-			if v, ok := x(r); ok && r.kind() == kind {
+			if v, ok := x(r); ok && r.Kind == kind {
 				points[v] = y(r)
 			}
 		}
@@ -198,23 +172,10 @@ func figure(rows []row) *chart.Panels {
 		Source: fmt.Sprintf("all_reduce of 1 GiB, hierarchical_ring, %d channels, %s, profile line, %s", channels, network,
 			runtime.Version())},
 		Charts: []chart.Chart{
-			panel("GPUs, 64 slices (K = 1024)", curve("simulation, unfolded", "unfolded", byGPUs, simulation),
-				curve("simulation, folded", "folded", byGPUs, simulation),
-				curve("reading the topology", "folded", byGPUs, func(r row) float64 { return r.load.Seconds() })),
-			panel("slices, 1,024 GPUs", curve("simulation, unfolded", "unfolded", bySlices, simulation),
-				curve("simulation, folded", "folded", bySlices, simulation)),
+			panel("GPUs, 64 slices (K = 1024)", curve("simulation, unfolded", unfolded, byGPUs, simulation),
+				curve("simulation, folded", folded, byGPUs, simulation),
+				curve("reading the topology", folded, byGPUs, func(r row) float64 { return r.Topology })),
+			panel("slices, 1,024 GPUs", curve("simulation, unfolded", unfolded, bySlices, simulation),
+				curve("simulation, folded", folded, bySlices, simulation)),
 		}}
-}
-
-// write makes a file.
-func write(path string, content func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := content(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

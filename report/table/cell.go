@@ -32,14 +32,14 @@ func (c *column) text(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// exact is a value for programs, with all its digits.
+// exact is a value for programs, with all its digits or as many as are declared.
 func (c *column) exact(v reflect.Value) string {
 	if !v.IsValid() {
 		return ""
 	}
 	switch v.Kind() {
 	case reflect.Float64:
-		return strconv.FormatFloat(v.Float(), 'f', -1, 64)
+		return strconv.FormatFloat(v.Float(), 'f', c.digits, 64)
 	case reflect.Slice:
 		return joined(v, "; ", c.exact)
 	}

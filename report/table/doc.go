@@ -15,6 +15,7 @@
 //	join   the text that ties it to the column before it, as in 3.9–4.2 µs or ring/ll
 //	zero   what the text says of its zero value
 //	yes    what the text says of true, where false is not worth a word
+//	digits of a measured number: how many digits CSV has after the point
 //	csv    its column in CSV, where that is not the key; on a list: its rows are the lines
 //	title  of a list or a group of facts: what is written above it
 //	most   of a list: how many rows the default table shows

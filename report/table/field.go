@@ -18,6 +18,7 @@ type field struct {
 	id       bool
 	lines    bool // a list whose rows are CSV's lines
 	most     int
+	digits   int // after the point, for programs; −1: all
 	index    []int
 	typ      reflect.Type // without pointer
 	nullable bool
@@ -71,6 +72,9 @@ func declared(s reflect.StructField) (field, bool) {
 	_, f.id = s.Tag.Lookup("id")
 	f.csv = s.Tag.Get("csv")
 	f.most, _ = strconv.Atoi(s.Tag.Get("most"))
+	if f.digits = -1; s.Tag.Get("digits") != "" {
+		f.digits, _ = strconv.Atoi(s.Tag.Get("digits"))
+	}
 	f.unit = unitOf(key, s.Tag.Get("as"), f.typ)
 	if !f.shown {
 		f.head = cmp.Or(s.Tag.Get("wide"), f.unit.plain(key))
@@ -94,7 +98,7 @@ func columnsOf(t reflect.Type, like reflect.Value) []column {
 		case f.isExtra():
 			if like.IsValid() {
 				for _, m := range at(like, f.index).Interface().(Extra) {
-					out = append(out, column{field: field{key: m.Key, head: m.Key, index: f.index, typ: extraType}, name: m.Key})
+					out = append(out, column{field: field{key: m.Key, head: m.Key, index: f.index, typ: extraType, digits: -1}, name: m.Key})
 				}
 			}
 		case f.isGroup():

@@ -164,7 +164,11 @@ func (m *member) run(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	c, err := Calibrate(ctx, p, m.topo, m.largest)
+	rows, err := p.Network(ctx, m.largest)
+	if err != nil {
+		return err
+	}
+	c, err := Of(rows, m.topo)
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,11 @@
 package network
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
-	"railyard/exec/host"
 	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
@@ -25,20 +23,6 @@ type Calibration struct {
 	Rows     []measurement.Link // as exec/host has them
 	Suspects []fit.Suspect      // parts of the network that are slow beside their like
 	Ratios   []Together         // of messages that all send at once
-}
-
-// Calibrate measures the network between the processes of a run, which run the ranks of t, and no collective: messages
-// between pairs and of all at once, messages within a process, and what its ranks reach in their memory. All processes call it, and all
-// get the same.
-func Calibrate(ctx context.Context, p *host.Processes, t *topology.Topology, largest units.Bytes) (*Calibration, error) {
-	if t.NumRanks() != p.Total() {
-		return nil, fmt.Errorf("%d processes run %d ranks, %s has %d", p.Size, p.Total(), t.Name(), t.NumRanks())
-	}
-	rows, err := p.Network(ctx, largest)
-	if err != nil {
-		return nil, err
-	}
-	return Of(rows, t)
 }
 
 // Lines say what the profile does not, for people.

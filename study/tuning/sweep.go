@@ -3,12 +3,10 @@ package tuning
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +21,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/report/table"
 	"railyard/sim"
 )
 
@@ -57,11 +56,36 @@ type Sweep struct {
 	gpu             string // its name
 }
 
-// Header names the columns of rows.
-var Header = []string{"collective", "gpus", "dtype", "redop", "size_bytes", "algo", "slices", "mechanism", "blocks", "threads", "streams",
-	"overlap", "specialised",
-	"in_place", "time_us", "min_us", "p95_us", "p99_us", "stream_us", "wrong", "iterations", "replays", "nvlink_sent_bytes",
-	"schedule_sent_bytes", "run", "at", "error"}
+// sweepRow is a row as it is written; of a case that failed it has no times, but says why.
+type sweepRow struct {
+	Collective  string   `json:"collective"`
+	GPUs        int      `json:"gpus"`
+	DType       string   `json:"dtype"`
+	Op          string   `json:"redop"`
+	Size        int64    `json:"size_bytes"`
+	Algorithm   string   `json:"algo"`
+	Slices      int      `json:"slices"`
+	Mechanism   string   `json:"mechanism"`
+	Blocks      int      `json:"blocks"`
+	Threads     int      `json:"threads"`
+	Streams     int      `json:"streams"`
+	Overlap     bool     `json:"overlap"`
+	Specialised bool     `json:"specialised"`
+	InPlace     bool     `json:"in_place"`
+	Median      *float64 `json:"time_us" digits:"3"`
+	Min         *float64 `json:"min_us" digits:"3"`
+	P95         *float64 `json:"p95_us" digits:"3"`
+	P99         *float64 `json:"p99_us" digits:"3"`
+	Stream      *float64 `json:"stream_us" digits:"3"` // launched one by one
+	Wrong       *int64   `json:"wrong"`                // elements; −1: not checked
+	Iterations  int      `json:"iterations,omitempty"`
+	Replays     int      `json:"replays,omitempty"`
+	Sent        *int64   `json:"nvlink_sent_bytes"`   // of the busiest GPU in one operation; nil without a meter
+	Planned     *int64   `json:"schedule_sent_bytes"` // what its schedule says of that
+	Run         string   `json:"run"`
+	At          string   `json:"at"`
+	Error       string   `json:"error"`
+}
 
 // sweepCase is one measurement.
 type sweepCase struct {
@@ -75,9 +99,10 @@ type sweepCase struct {
 
 // Write measures on each of some numbers of GPUs until the budget is used up, and writes the rows as CSV as they come.
 func (f *Sweep) Write(ctx context.Context, w io.Writer, gpus []int, budget time.Duration) error {
-	out := csv.NewWriter(w)
-	out.Write(Header)
-	out.Flush()
+	out, err := table.NewRows[sweepRow](w)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	f.Until, f.Run = began.Add(budget), cmp.Or(f.Run, Second(began))
 	for _, n := range gpus {
@@ -85,11 +110,11 @@ func (f *Sweep) Write(ctx context.Context, w io.Writer, gpus []int, budget time.
 			return err
 		}
 	}
-	return out.Error()
+	return nil
 }
 
 // on measures all cases on so many GPUs.
-func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
+func (f *Sweep) on(ctx context.Context, gpus int, out *table.Rows[sweepRow]) error {
 	began := time.Now()
 	node, err := cuda.Open(gpus)
 	if err != nil {
@@ -124,8 +149,9 @@ func (f *Sweep) on(ctx context.Context, gpus int, out *csv.Writer) error {
 		case time.Now().After(f.Until):
 			return nil
 		}
-		out.Write(f.measure(ctx, node, baselines, c))
-		out.Flush()
+		if err := out.Write(f.measure(ctx, node, baselines, c)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -192,58 +218,64 @@ func (v Way) build(topo *topology.Topology, spec collective.Spec) (*schedule.Sch
 }
 
 // measure is a row; what fails is named in it.
-func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baselines map[bool]*nccl.Baseline, c sweepCase) []string {
+func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baselines map[bool]*nccl.Baseline, c sweepCase) *sweepRow {
 	cfg, v := f.config(c), c.v
-	var r *cuda.Result
-	var err error
-	sent, planned := "", ""
-	if v.Algorithm == NCCL {
-		cfg.Checks = 0
-		r, err = baselines[v.Windows].Time(ctx, c.spec, cfg)
-	} else {
-		var s *schedule.Schedule
-		if s, err = v.build(c.topo, c.spec); err == nil {
-			r, err = node.Run(ctx, s, cfg, v.How)
-		}
-		if err == nil {
-			sent, planned, err = f.sent(c, s, r.Launches)
-		}
-	}
-	row := []string{c.spec.Kind.String(), strconv.Itoa(c.spec.Ranks), c.dtype.String(), c.op.String(),
-		strconv.FormatInt(cfg.Count*int64(c.dtype.Size()), 10), v.Algorithm, strconv.Itoa(v.Slices),
-		v.Mechanism(), strconv.Itoa(v.How.Blocks), strconv.Itoa(v.How.Threads), strconv.Itoa(v.How.Streams),
-		strconv.FormatBool(v.How.Overlap), strconv.FormatBool(v.How.Specialise), strconv.FormatBool(f.InPlace)}
-	at := Second(time.Now())
+	row := &sweepRow{Collective: c.spec.Kind.String(), GPUs: c.spec.Ranks, DType: c.dtype.String(), Op: c.op.String(),
+		Size: cfg.Count * int64(c.dtype.Size()), Algorithm: v.Algorithm, Slices: v.Slices, Mechanism: v.Mechanism(),
+		Blocks: v.How.Blocks, Threads: v.How.Threads, Streams: v.How.Streams, Overlap: v.How.Overlap, Specialised: v.How.Specialise,
+		InPlace: f.InPlace, Run: f.Run}
+	r, err := f.time(ctx, node, baselines, c, row)
+	row.At = Second(time.Now())
 	if err != nil {
-		return append(row, "", "", "", "", "", "", "", "", "", "", f.Run, at, err.Error())
+		row.Error = err.Error()
+		return row
 	}
-	us := func(d time.Duration) string { return strconv.FormatFloat(float64(d.Nanoseconds())/1e3, 'f', 3, 64) }
+	us := func(d time.Duration) *float64 { return new(float64(d.Nanoseconds()) / 1e3) }
 	sum := measurement.Summarise(r.Times)
-	stream := ""
+	row.Median, row.Min, row.P95, row.P99 = us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99)
 	if len(r.Stream) > 0 {
-		stream = us(measurement.Summarise(r.Stream).Median)
+		row.Stream = us(measurement.Summarise(r.Stream).Median)
 	}
-	return append(row, us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99), stream, strconv.FormatInt(r.Wrong, 10),
-		strconv.Itoa(cfg.Iterations), strconv.Itoa(cfg.Replays), sent, planned, f.Run, at, "")
+	row.Wrong, row.Iterations, row.Replays = &r.Wrong, cfg.Iterations, cfg.Replays
+	return row
+}
+
+// time runs a case; what was sent goes into its row.
+func (f *Sweep) time(ctx context.Context, node *cuda.Node, baselines map[bool]*nccl.Baseline, c sweepCase,
+	row *sweepRow) (*cuda.Result, error) {
+	cfg := f.config(c)
+	if c.v.Algorithm == NCCL {
+		cfg.Checks = 0
+		return baselines[c.v.Windows].Time(ctx, c.spec, cfg)
+	}
+	s, err := c.v.build(c.topo, c.spec)
+	if err != nil {
+		return nil, err
+	}
+	r, err := node.Run(ctx, s, cfg, c.v.How)
+	if err != nil {
+		return nil, err
+	}
+	return r, f.sent(c, s, r.Launches, row)
 }
 
 // Second is a moment as rows name it.
 func Second(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// sent is what the busiest GPU sent over its NVLinks in one operation since the call
-// before, and what the schedule says; "" without a meter.
-func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int) (measured, planned string, err error) {
+// sent puts into a row what the busiest GPU sent over its NVLinks in one operation since the call before, and what the schedule says;
+// nothing without a meter.
+func (f *Sweep) sent(c sweepCase, s *schedule.Schedule, operations int, row *sweepRow) error {
 	if f.Meter == nil {
-		return "", "", nil
+		return nil
 	}
 	moved, err := f.Meter.Busiest()
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	r, err := sim.Run(c.topo, s, c.size, cost.Ideal, sim.Options{})
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	return strconv.FormatInt(int64(moved)/int64(operations), 10), strconv.FormatInt(int64(slices.Max(r.SentBytes)), 10),
-		nil
+	row.Sent, row.Planned = new(int64(moved)/int64(operations)), new(int64(slices.Max(r.SentBytes)))
+	return nil
 }

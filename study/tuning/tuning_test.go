@@ -15,6 +15,7 @@ import (
 	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/report/table"
 	"railyard/topologies"
 )
 
@@ -55,7 +56,7 @@ func TestChosenWay(t *testing.T) {
 // type; wrong rows and the library's do not count, and cases that are not there have none.
 func TestFastestWay(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "before.csv")
-	text := strings.Join(Header, ",") + `
+	text := strings.Join(table.Keys(sweepRow{}), ",") + `
 all_reduce,4,float32,sum,16777216,two_shot,1,words,128,512,0,true,true,false,75,75,75,75,,0,20,20,,,noon,12:00,
 all_reduce,4,float32,sum,16777216,simple_ring,1,words,132,1024,0,true,true,false,73,73,73,73,,0,20,20,,,noon,12:00,
 all_reduce,4,bfloat16,sum,16777216,direct,1,words,128,512,0,true,true,false,74,74,74,74,,0,20,20,,,noon,12:00,
