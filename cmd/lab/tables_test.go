@@ -19,8 +19,8 @@ import (
 func rowsOfSweep(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString(`collective,gpus,dtype,redop,size_bytes,algo,slices,mechanism,blocks,threads,streams,overlap,specialised,in_place,time_us,` +
-		"min_us,p95_us,p99_us,stream_us,wrong,iterations,replays,nvlink_sent_bytes,schedule_sent_bytes,run,at,error\n")
+	b.WriteString("collective,gpus,dtype,redop,size_bytes,algo,slices,mechanism,blocks,threads,streams,overlap,specialised,in_place," +
+		"time_us,min_us,p95_us,p99_us,stream_us,wrong,iterations,replays,nvlink_sent_bytes,schedule_sent_bytes,run,at,error\n")
 	stream := map[string]string{"4096packets": "5.100", "4096push": "6.200", "4096default": "21.000", "65536push": "23.500",
 		"65536default": "22.000", "65536windows": "20.000"}
 	row := func(gpus, size, algo, mechanism, blocks, us string) {

@@ -98,7 +98,8 @@ func columnsOf(t reflect.Type, like reflect.Value) []column {
 		case f.isExtra():
 			if like.IsValid() {
 				for _, m := range at(like, f.index).Interface().(Extra) {
-					out = append(out, column{field: field{key: m.Key, head: m.Key, index: f.index, typ: extraType, digits: -1}, name: m.Key})
+					out = append(out, column{name: m.Key,
+						field: field{key: m.Key, head: m.Key, index: f.index, typ: extraType, digits: -1}})
 				}
 			}
 		case f.isGroup():

@@ -78,9 +78,12 @@ description: "hosts on two leaves, one uplink a leaf"
 source: "testdata/leafspine.sh"
 date: 2026-11-23
 classes:
-  node: {medium: network, rate: 2Gb/s, latency: 0ns, source: "tbf of testdata/leafspine.sh; latency in the measured messages", date: 2026-11-23}
-  up: {medium: network, rate: 1Gb/s, latency: 0ns, source: "tbf of testdata/leafspine.sh; latency in the measured messages", date: 2026-11-23}
-  core: {medium: membus, rate: 1000GB/s, latency: 0ns, source: "assumption: more than threads copy; what they reach is measured", date: 2026-11-23}
+  node: {medium: network, rate: 2Gb/s, latency: 0ns, date: 2026-11-23,
+    source: "tbf of testdata/leafspine.sh; latency in the measured messages"}
+  up: {medium: network, rate: 1Gb/s, latency: 0ns, date: 2026-11-23,
+    source: "tbf of testdata/leafspine.sh; latency in the measured messages"}
+  core: {medium: membus, rate: 1000GB/s, latency: 0ns, date: 2026-11-23,
+    source: "assumption: more than threads copy; what they reach is measured"}
 templates:
   host:
     devices: [{id: "cpu[0-%d]", kind: thread}, {id: bus, kind: memory}, {id: nic, kind: nic}]
