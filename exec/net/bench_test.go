@@ -59,6 +59,41 @@ func BenchmarkOneWay(b *testing.B) {
 	}
 }
 
+// BenchmarkExchange is what it takes until both ends have what the other has put, both putting at once.
+func BenchmarkExchange(b *testing.B) {
+	for _, size := range []int{8, 1 << 10, 16 << 10} {
+		for _, sockets := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dB/sockets%d", size, sockets), func(b *testing.B) {
+				ends := connected(b, 2, sockets)
+				memory, signals := windows(b, ends, size)
+				done := make(chan error)
+				play := func(i int) error {
+					pieces := [][]byte{make([]byte, len(memory[i]))}
+					for n := range int64(b.N) {
+						if err := ends[i].Put(1-i, 0, 0, 0, 1, pieces); err != nil {
+							return err
+						}
+						for signals[i].Load() <= n || ends[i].Backlog() > 0 {
+							if err := ends[i].Poll(); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				}
+				b.ResetTimer()
+				go func() { done <- play(1) }()
+				if err := play(0); err != nil {
+					b.Fatal(err)
+				}
+				if err := <-done; err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkBandwidth is messages of 4 MiB, four under way, in one direction.
 func BenchmarkBandwidth(b *testing.B) {
 	const size, window = 4 << 20, 4
