@@ -14,6 +14,7 @@ import (
 	"railyard/interop/inspector"
 	"railyard/interop/kineto"
 	"railyard/interop/nccllog"
+	"railyard/interop/ncclprofiler"
 	"railyard/interop/ncclras"
 	"railyard/interop/nccltests"
 	"railyard/model/health"
@@ -34,6 +35,7 @@ type words struct {
 	logs  []string // files of NCCL's logs
 	rolls []*observed.Roll
 	calls []observed.Call
+	trace ncclprofiler.Trace // of all files of NCCL's profiler plugin
 }
 
 // wordKind is a kind of file that a running job has written.
@@ -63,6 +65,7 @@ var wordKinds = []wordKind{
 		}
 		return err
 	}},
+	{"NCCL's profiler plugin", ncclprofiler.Is, func(e *evidence, file string, r io.Reader) error { return e.words.trace.Parse(r, file) }},
 	{"railyard probe", measurement.AreLinks, func(e *evidence, file string, r io.Reader) error {
 		rows, err := measurement.ReadLinks(r, file)
 		e.rows = append(e.rows, rows...)
@@ -123,7 +126,16 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 		found = append(found, more...)
 		e.noteAll(notes)
 	}
-	more, notes := slow.Find(e.words.calls, slow.By(site, profile))
+	if log := e.words.trace.Log(); len(log.Choices) > 0 {
+		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
+		found = append(found, more...)
+		e.noteAll(notes)
+	}
+	calls, note := e.words.trace.Calls()
+	if note != "" {
+		e.state.Note("%s", note)
+	}
+	more, notes := slow.Find(append(e.words.calls, calls...), slow.By(site, profile))
 	e.noteAll(notes)
 	e.state.Findings = append(append(e.state.Findings, found...), more...)
 	return nil
