@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "railyard/internal/long" // accepts -long
 	"railyard/model/collective"
 	"railyard/model/units"
 )
