@@ -21,8 +21,8 @@ type compiler struct {
 
 // newCompiler is that of a schedule that has been made ready for the options.
 func newCompiler(s *schedule.Schedule, o Options) *compiler {
-	s = coarsen(s)
-	return &compiler{s: s, o: o, x: schedule.NewExpander(s), at: newPieces(s, o), packetBytes: make([]int64, s.Spec.Ranks),
+	s, x := s.Coarse() // one operation instead of many of consecutive chunks
+	return &compiler{s: s, o: o, x: x, at: newPieces(s, x, o), packetBytes: make([]int64, s.Spec.Ranks),
 		slotBytes: make([]int64, s.Spec.Ranks)}
 }
 

@@ -17,14 +17,13 @@ type pieces struct {
 	copies []int64 // by channel: how often its scratch holds the whole buffer
 }
 
-func newPieces(s *schedule.Schedule, o Options) *pieces {
+func newPieces(s *schedule.Schedule, x *schedule.Expander, o Options) *pieces {
 	p := &pieces{s: s, o: o, layout: schedule.NewLayout(s, o.Count, 1), shares: []int64{0}}
 	for _, ch := range s.Channels {
 		p.shares = append(p.shares, p.shares[len(p.shares)-1]+ch.Share)
 	}
 	for c := range s.Channels {
-		one := &schedule.Schedule{Spec: s.Spec, Channels: s.Channels[c : c+1]}
-		p.units, p.copies = append(p.units, p.largest(c)), append(p.copies, int64(schedule.NewExpander(one).ScratchCopies()))
+		p.units, p.copies = append(p.units, p.largest(c)), append(p.copies, int64(x.ScratchCopies(c)))
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -132,6 +133,7 @@ type message struct {
 	clock  []int32 // what the sender knew, only where races are possible
 	src    Loc
 	stored *Loc // of a multicast: where its first receiver put it
+	heard  runs // of a barrier: who has entered it, as the sender knows
 }
 
 // checker runs one channel.
@@ -150,6 +152,7 @@ type checker struct {
 	queues     map[key]*queue
 	heardSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
 	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
+	entered    []runs      // by rank: who is known to have entered the barrier; nil: it is none
 }
 
 func newChecker(x *Expander, channel int, o CheckOptions, m images) *checker {
@@ -166,6 +169,12 @@ func newChecker(x *Expander, channel int, o CheckOptions, m images) *checker {
 		k.expand(int(r))
 	}
 	k.initialise()
+	if s.Spec.Kind == collective.Barrier {
+		k.entered = make([]runs, n)
+		for _, r := range k.ranks {
+			k.entered[r] = single(r)
+		}
+	}
 	if k.overwritesWhatWasSent() {
 		k.clocks = make([][]int32, n)
 		for _, r := range k.ranks {

@@ -87,7 +87,7 @@ func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValu
 }
 
 func (k *checker) moved(m message, by int32) message {
-	out := message{op: m.op, src: m.src}
+	out := message{op: m.op, src: m.src, heard: k.moves.runs(m.heard, by)}
 	chunk := func(c int32) int32 { return k.moves.chunk(c, by) }
 	for _, x := range placed(m, chunk, func(r runs) runs { return k.moves.runs(r, by) }) {
 		out.values, out.places = append(out.values, x.value), append(out.places, x.place)

@@ -61,6 +61,9 @@ func (k *checker) send(r, i int, op *Op, c key) error {
 			k.mem[r].reads[p] = append(k.mem[r].reads[p], sendRead{key: c, seq: int32(i), peer: c.dst})
 		})
 	}
+	if k.entered != nil {
+		m.heard = k.entered[r]
+	}
 	k.queue(c).add(m)
 	return nil
 }
@@ -91,6 +94,9 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 
 // heard notes what a rank knows once it has received a message.
 func (k *checker) heard(r, i int, m message, c key) {
+	if k.entered != nil {
+		k.entered[r] = k.entered[r].with(m.heard)
+	}
 	if k.clocks == nil {
 		return
 	}

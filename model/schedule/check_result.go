@@ -45,48 +45,12 @@ func (k *checker) checkResult() error {
 // checkBarrier proves that every rank hears, through a chain of messages, from every
 // other after that one has entered: nobody leaves before all have arrived.
 func (k *checker) checkBarrier() error {
-	if k.byKinds() != nil {
-		return errAsymmetric
-	}
-	heard := make([]runs, len(k.progs))
 	for _, r := range k.ranks {
-		heard[r] = single(r)
-	}
-	clear(k.pc)
-	queues := map[key][]runs{}
-	for progress := true; progress; {
-		progress = false
-		for _, rank := range k.ranks {
-			r := int(rank)
-			for ; k.pc[r] < len(k.progs[r]); k.pc[r]++ {
-				op, phase := &k.progs[r][k.pc[r]], int32(k.phaseOf(r, k.pc[r]))
-				if op.Kind == Send {
-					c := key{rank, op.Peer, phase}
-					queues[c] = append(queues[c], heard[r])
-				} else if c, by := k.incoming(r, op.Peer, phase); len(queues[c]) == 0 {
-					break
-				} else {
-					heard[r] = heard[r].with(k.movedRanks(queues[c][0], by))
-					queues[c] = queues[c][1:]
-				}
-				progress = true
-			}
-		}
-	}
-	for _, r := range k.ranks {
-		if q := heard[r].missing(int32(len(k.progs))); q >= 0 {
+		if q := k.entered[r].missing(int32(len(k.progs))); q >= 0 {
 			return k.fail(int(r), -1, "may leave the barrier before rank %d has entered it", q)
 		}
 	}
 	return nil
-}
-
-// movedRanks is where a move brings a set of ranks.
-func (k *checker) movedRanks(from runs, by int32) runs {
-	if k.moves == nil {
-		return from
-	}
-	return k.moves.runs(from, by)
 }
 
 // checkHops proves that every message has a route in the topology, as have those of

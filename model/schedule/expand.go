@@ -14,10 +14,10 @@ type Expander struct {
 	trees [][]treePrograms // by channel and phase; of generator trees only
 	kinds []*kindMoves     // by channel; of those with kinds of nodes only
 
-	// Of a coarse one (see coarse), which is the checker's alone:
+	// Of a coarse one (see Coarse):
 	fine  *Expander
-	grain int32 // how many chunks in a row are taken for one
-	torn  bool  // a program told some of them apart
+	grain []int32 // by channel: how many chunks in a row are taken for one
+	torn  bool    // a program told some of them apart
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).

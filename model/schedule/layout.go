@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math/bits"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/units"
@@ -206,12 +207,14 @@ func (x *Expander) eachScratch(channel int, visit func(rank int, set ChunkSet)) 
 	})
 }
 
-// ScratchCopies is how many copies of the whole buffer a channel's scratch needs.
-func (x *Expander) ScratchCopies() int {
+// ScratchCopies is how many copies of the whole buffer the scratch of some channels needs; none named: of all.
+func (x *Expander) ScratchCopies(channels ...int) int {
 	copies := int64(0)
 	for c := range x.s.Channels {
 		chunks := int64(x.s.Channels[c].Chunks)
-		x.eachScratch(c, func(_ int, set ChunkSet) { copies = max(copies, (set.last()+chunks)/chunks) })
+		if channels == nil || slices.Contains(channels, c) {
+			x.eachScratch(c, func(_ int, set ChunkSet) { copies = max(copies, (set.last()+chunks)/chunks) })
+		}
 	}
 	return int(copies)
 }
