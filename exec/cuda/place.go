@@ -8,7 +8,6 @@ import (
 
 	"railyard/exec/cuda/driver"
 	"railyard/model/block"
-	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
@@ -84,24 +83,15 @@ func (m *memory) clear() error {
 // at is the buffer of a rank of the node, by its place there.
 func (m *memory) at(place, buffer int) driver.Ptr {
 	g := m.n.reach[place]
-	_, block0 := m.layout.Block(0, schedule.Output, 0)
-	shift := driver.Ptr(int64(m.n.number(place)) * block0 * int64(m.cfg.DType.Size()))
 	switch buffer {
-	case int(schedule.Input):
-		if m.cfg.InPlace {
-			at := g.output.At + guardBytes + driver.Ptr(m.cfg.Offset)
-			if m.s.Spec.Kind == collective.AllGather {
-				at += shift
-			}
-			return at
+	case int(schedule.Input), int(schedule.Output):
+		at := g.output.At
+		if b := schedule.Buffer(buffer); m.cfg.InPlace {
+			at += driver.Ptr(m.layout.Shift(m.n.number(place), b) * int64(m.cfg.DType.Size()))
+		} else if b == schedule.Input {
+			at = g.input.At
 		}
-		return g.input.At + guardBytes + driver.Ptr(m.cfg.Offset)
-	case int(schedule.Output):
-		at := g.output.At + guardBytes + driver.Ptr(m.cfg.Offset)
-		if m.cfg.InPlace && m.s.Spec.Kind == collective.ReduceScatter {
-			at += shift
-		}
-		return at
+		return at + guardBytes + driver.Ptr(m.cfg.Offset)
 	case int(schedule.Scratch):
 		return g.pool.At + driver.Ptr(m.scratch)
 	case block.PacketBuffer:

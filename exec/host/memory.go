@@ -3,7 +3,6 @@ package host
 import (
 	"unsafe"
 
-	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
@@ -28,13 +27,8 @@ func (r *runner[T]) allocate(rank, copies int) {
 		return
 	}
 	both := m.take(max(in, out))
-	m.bufs[schedule.Input], m.bufs[schedule.Output] = both, both
-	switch r.s.Spec.Kind {
-	case collective.AllGather: // the input is the rank's own block of the output
-		m.bufs[schedule.Input] = both[int64(rank)*in:][:in]
-	case collective.ReduceScatter:
-		m.bufs[schedule.Output] = both[int64(rank)*out:][:out]
-	}
+	m.bufs[schedule.Input] = both[r.layout.Shift(rank, schedule.Input):]
+	m.bufs[schedule.Output] = both[r.layout.Shift(rank, schedule.Output):]
 }
 
 // stagger is by how many bytes more each buffer is off the start of a page. Large

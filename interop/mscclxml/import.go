@@ -80,7 +80,7 @@ func sizes(g *GPU, spec collective.Spec, unit int) error {
 		have int
 	}{{"i_chunks", schedule.Input, g.Input}, {"o_chunks", schedule.Output, g.Output}} {
 		want := unit * spec.Blocks()
-		if program.Only(spec, g.ID, b.buf) >= 0 {
+		if schedule.OnlyBlock(spec, g.ID, b.buf) >= 0 {
 			want = unit
 		}
 		if b.have > want {

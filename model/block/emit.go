@@ -363,7 +363,7 @@ func (e *emission) real(refs []Ref) []Ref {
 	for i := range out {
 		r := &out[i]
 		if b := schedule.Buffer(r.Buffer); b == schedule.Input || b == schedule.Output {
-			r.Offset += int64(e.st.ranks[r.Rank]) * e.c.at.shift(b) * int64(e.c.o.Size)
+			r.Offset += e.c.at.layout.Shift(e.st.ranks[r.Rank], b) * int64(e.c.o.Size)
 			r.Buffer = uint8(schedule.Output)
 		}
 	}

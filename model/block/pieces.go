@@ -114,17 +114,6 @@ func (p *pieces) scratchLimit(channel int, skip int64) int64 {
 	return max(hi-lo-skip, 0)
 }
 
-// shift is by how many elements a rank's buffer lies behind the one memory that input
-// and output are in place, times the rank.
-func (p *pieces) shift(b schedule.Buffer) int64 {
-	_, n := p.layout.Block(0, schedule.Output, 0)
-	switch k := p.s.Spec.Kind; {
-	case k == collective.AllGather && b == schedule.Input, k == collective.ReduceScatter && b == schedule.Output:
-		return n
-	}
-	return 0
-}
-
 // scratchBase is where a channel's scratch begins: behind those of the channels before.
 func (p *pieces) scratchBase(channel int) (at int64) {
 	for c := range channel {

@@ -63,7 +63,7 @@ func (b *builder) places(channel, rank int, l schedule.Loc) []Place {
 	l.Set.Each(func(chunk int32) {
 		copies, c := int(chunk)/ch.Chunks, int(chunk)%ch.Chunks
 		block, sub := c/per, c%per
-		if Only(b.s.Spec, rank, l.Buf) >= 0 {
+		if schedule.OnlyBlock(b.s.Spec, rank, l.Buf) >= 0 {
 			block = 0
 		}
 		at := (copies*blocks+block)*b.p.Unit + b.offset[channel] + sub*b.width[channel]

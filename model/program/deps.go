@@ -14,7 +14,7 @@ func Shared(spec collective.Spec, unit, rank int, p Place) Place {
 	if p.Buf == schedule.Scratch {
 		return p
 	}
-	if only := Only(spec, rank, p.Buf); only >= 0 {
+	if only := schedule.OnlyBlock(spec, rank, p.Buf); only >= 0 {
 		p.At += only * unit
 	}
 	p.Buf = schedule.Output

@@ -36,7 +36,7 @@ func (w *writer) current(rank int, p Place) Place {
 		return p
 	}
 	at := Place{schedule.Input, p.At}
-	if only := Only(w.spec, rank, schedule.Input); only >= 0 {
+	if only := schedule.OnlyBlock(w.spec, rank, schedule.Input); only >= 0 {
 		at.At -= only * w.unit
 	}
 	return at
@@ -66,7 +66,7 @@ func (w *writer) own(rank int, p Place) (Place, bool) {
 	case !w.spec.Wants(rank, p.At/w.unit):
 		return p, false
 	}
-	if only := Only(w.spec, rank, schedule.Output); only >= 0 {
+	if only := schedule.OnlyBlock(w.spec, rank, schedule.Output); only >= 0 {
 		p.At -= only * w.unit
 	}
 	return p, true

@@ -108,18 +108,3 @@ func (b *builder) size(rank int, has func(rank, block int) bool) int {
 	}
 	return n
 }
-
-// Only is the block that a rank's buffer consists of; −1 where it has all blocks.
-func Only(spec collective.Spec, rank int, buf schedule.Buffer) int {
-	switch spec.Kind {
-	case collective.AllGather, collective.Gather:
-		if buf == schedule.Input {
-			return rank
-		}
-	case collective.ReduceScatter, collective.Scatter:
-		if buf == schedule.Output {
-			return rank
-		}
-	}
-	return -1
-}

@@ -93,7 +93,7 @@ func (w *writer) loc(rank int, p Place, n int, number func(int) int) schedule.Lo
 	at := p.At
 	if p.Buf == schedule.Scratch {
 		at = number(at)
-	} else if only := Only(w.spec, rank, p.Buf); only >= 0 {
+	} else if only := schedule.OnlyBlock(w.spec, rank, p.Buf); only >= 0 {
 		at += only * w.unit
 	}
 	return schedule.Loc{Buf: p.Buf, Set: schedule.Range(int32(at), int32(n))}

@@ -125,7 +125,7 @@ func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off
 	if l.counts != nil && b == Scratch {
 		block, copies = int(copies)*blocks+block, 0
 	}
-	base, size := l.blockAt(rank, b, block)
+	base, size := l.Block(rank, b, block)
 	lo, hi := l.cut(size, l.shares[channel], l.shares[channel+1], l.shares[len(l.shares)-1])
 	lo2, hi2 := l.cut(hi-lo, int64(slice), int64(slice)+1, int64(ch.Slices))
 	lo3, hi3 := l.cut(hi2-lo2, sub, sub+1, int64(per))
@@ -137,11 +137,6 @@ func (l *Layout) Place(rank int, b Buffer, channel, slice int, chunk int32) (off
 
 // Block is where a block lies in a rank's buffer, and its length.
 func (l *Layout) Block(rank int, b Buffer, block int) (off, n int64) {
-	return l.blockAt(rank, b, block)
-}
-
-// blockAt is where a block starts in a rank's buffer, and its length.
-func (l *Layout) blockAt(rank int, b Buffer, block int) (base, size int64) {
 	if c := l.counts; c != nil {
 		switch b {
 		case Output:
@@ -151,24 +146,30 @@ func (l *Layout) blockAt(rank int, b Buffer, block int) (base, size int64) {
 		}
 		return c.inputOff[rank*c.n+block], c.size[rank*c.n+block]
 	}
-	if l.s.Spec.Blocks() == 1 || b == Scratch {
-		return int64(block) * l.block, l.block
-	}
-	if own := l.onlyBlock(b); own {
+	if OnlyBlock(l.s.Spec, rank, b) >= 0 {
 		return 0, l.block
 	}
 	return int64(block) * l.block, l.block
 }
 
-// onlyBlock reports whether the buffer holds one block on every rank that has it.
-func (l *Layout) onlyBlock(b Buffer) bool {
-	switch l.s.Spec.Kind {
+// OnlyBlock is the block that a rank's buffer consists of; −1 where it has room for all blocks.
+func OnlyBlock(spec collective.Spec, rank int, b Buffer) int {
+	switch spec.Kind {
 	case collective.AllGather, collective.Gather:
-		return b == Input
+		if b == Input {
+			return rank
+		}
 	case collective.ReduceScatter, collective.Scatter:
-		return b == Output
+		if b == Output {
+			return rank
+		}
 	}
-	return false
+	return -1
+}
+
+// Shift is by how many elements a rank's buffer lies behind the one memory that input and output are in place.
+func (l *Layout) Shift(rank int, b Buffer) int64 {
+	return l.block * int64(max(OnlyBlock(l.s.Spec, rank, b), 0))
 }
 
 // cut is the part from a/of to b/of of n elements, aligned.
