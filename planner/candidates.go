@@ -237,10 +237,13 @@ func healthy(r *request) bool { return !r.degraded() }
 func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
 
 func spareTrees(r *request) bool {
+	if r.t.NumNodes() == 1 {
+		return r.railShares().low >= enoughOfIslands
+	}
 	return r.degraded() && (r.reroutedFar() || r.railShares().share >= enoughOfRails)
 }
 
-func spareShares(r *request) bool { return healthy(r) || r.reroutedFar() }
+func spareShares(r *request) bool { return r.t.NumNodes() > 1 && healthy(r) || r.reroutedFar() }
 
 func spareReroutes(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.rerouted() }
 

@@ -10,14 +10,16 @@ import (
 	"railyard/planner/pack"
 )
 
-// buildRailShares is for nodes of GPUs that are not all alike (elsewhere hierarchies need no shares): hierarchies whose rails and
-// roots have the shares for which they have room (see pack.RailShares).
+// buildRailShares is for flat graphs with islands, and for nodes of GPUs that are not all alike (elsewhere hierarchies need no
+// shares): hierarchies whose rails and roots have the shares for which they have room (see pack.RailShares).
 func buildRailShares(r *request) (*schedule.Schedule, error) {
 	x := r.railShares()
 	if x.err != nil {
 		return nil, x.err
 	}
-	return r.levels(x.trees), nil
+	s := r.levels(x.trees)
+	s.Paths = x.paths
+	return s, nil
 }
 
 // maxSharedRanks bounds what takes many seconds.
@@ -26,6 +28,9 @@ const maxSharedRanks = 256
 // railDepths: levels are the stages of the pipeline. Nothing folds, so that of many ranks
 // no long one is simulated.
 func railDepths(r *request) []int {
+	if x := r.railShares(); r.t.NumNodes() == 1 && x.err == nil {
+		return upTo([]int{1, 8, 32, 64, 128, 512, 1400}, r.o.Budget.part(ofAllTrees)/(len(x.trees.List)*r.spec.Ranks))
+	}
 	most := max(2048/r.spec.Ranks, 8)
 	if r.spec.Kind != collective.AllReduce {
 		most *= 2 // half the messages
@@ -37,6 +42,8 @@ func railDepths(r *request) []int {
 type sharedRails struct {
 	trees *schedule.Trees
 	share float64 // of the bound
+	low   float64 // the same of trees that are as low as can be
+	paths []schedule.Path
 	err   error
 }
 
@@ -45,17 +52,11 @@ func (r *request) railShares() *sharedRails {
 	switch {
 	case !ok || !use.PerRoot() && use != pack.AllReduce:
 		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
-	case r.t.NumNodes() < 2 || r.spec.Ranks > maxSharedRanks:
-		return &sharedRails{err: notApplicable("it is for up to %d ranks on several nodes", maxSharedRanks)}
+	case r.spec.Ranks > maxSharedRanks:
+		return &sharedRails{err: notApplicable("it is for up to %d ranks", maxSharedRanks)}
 	}
-	if use == pack.ReduceScatter {
-		use = pack.AllGather // backwards
-	}
-	type key struct {
-		use pack.Use
-		op  collective.Kind
-	}
-	return topology.Once(r.t, key{use, r.treeOp()}, func() *sharedRails { return r.shareRails(use) })
+	type key struct{ use pack.Use }
+	return topology.Once(r.t, key{use}, func() *sharedRails { return r.shareRails(use) })
 }
 
 func (r *request) shareRails(use pack.Use) *sharedRails {
@@ -77,9 +78,16 @@ func (r *request) shareRails(use pack.Use) *sharedRails {
 			return cmp.Or(cmp.Compare(a.Root%t.Local, b.Root%t.Local), cmp.Compare(a.Root, b.Root))
 		})
 	}
-	return &sharedRails{trees: t, share: p.Share}
+	out := &sharedRails{trees: t, share: p.Share, paths: r.pathsOf(p.Paths)}
+	if p.Height <= 2 && t.Units > 0 { // what roots of unequal shares lose, paper does not say
+		out.low = p.Share
+	}
+	return out
 }
 
 // enoughOfRails is the share of the bound from which on shares of rails make searching for
 // other trees needless: those have more and smaller messages, and take long to simulate.
 const enoughOfRails = 0.93
+
+// enoughOfIslands is the same in a flat graph, of trees that are as low as can be.
+const enoughOfIslands = 0.985

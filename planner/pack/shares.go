@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// RailShares packs trees for nodes of GPUs that are not all alike, since NICs, links or
-// GPUs are lost or slow. Every part of a root's data goes to all GPUs of its node, crosses
+// RailShares packs trees for islands of GPUs: nodes that are not all alike, since NICs, links or
+// GPUs are lost or slow, or, in a flat graph, the GPUs on a switch, which count as a node.
+// Every part of a root's data goes to all GPUs of its node, crosses
 // once to each other node, from whichever GPU of the first to whichever of the second, and
 // is spread there, by the GPU where it comes in or by another. Which shares go which way
 // follows from prices of links that rise with their load, all shares moving a little in
@@ -17,7 +18,13 @@ import (
 // Each kind of hop has a stage to itself in such trees, and few messages; trees that are
 // packed one by one come nearer to the bound but not to their own rate, since each of their
 // stages loads other links than the next.
+//
+// Those of a reduce-scatter are an all-gather's, backwards.
 func RailShares(g *Graph, use Use) (*Packing, error) {
+	if use == ReduceScatter {
+		p, err := RailShares(g, AllGather)
+		return p.reversed(), err
+	}
 	bound, err := boundFor(g, use, 0)
 	if err != nil {
 		return nil, err
@@ -37,6 +44,7 @@ func RailShares(g *Graph, use Use) (*Packing, error) {
 	}
 	x.settle(least)
 	p := x.inParts().packing(use)
+	p.takePaths(w.paths)
 	if err := p.evaluate(bound, s.routes); err != nil {
 		return nil, err
 	}
@@ -47,12 +55,10 @@ func RailShares(g *Graph, use Use) (*Packing, error) {
 // shares says which part of the data takes which way.
 type shares struct {
 	*ways
-	node    []int32   // by rank
-	members [][]int32 // by node
-	both    bool      // hops carry as much both ways, and roots have unequal shares
-	roots   mix       // of all data
-	cross   []mix     // by pair of nodes s·nodes+d: of the data of s, where it crosses to d
-	spread  []mix     // by rank: of what comes in there, who spreads it
+	both   bool  // hops carry as much both ways, and roots have unequal shares
+	roots  mix   // of all data
+	cross  []mix // by pair of nodes s·nodes+d: of the data of s, where it crosses to d
+	spread []mix // by rank: of what comes in there, who spreads it
 
 	data, in    []float64 // by node: its part of all data; by rank: what comes in there
 	load, price []float64 // by resource: for how long it works, what more of that costs
@@ -87,18 +93,13 @@ func newMix(choices []choice, preferred func(*choice) bool) mix {
 }
 
 func newShares(w *ways, g *Graph, both bool) *shares {
-	nodes := g.t.NumNodes()
-	x := &shares{ways: w, node: make([]int32, g.Ranks), members: make([][]int32, nodes), both: both, data: make([]float64, nodes),
-		in: make([]float64, g.Ranks), load: make([]float64, w.resources), price: make([]float64, w.resources)}
-	for r := range g.Ranks {
-		x.node[r] = int32(g.t.NodeOf(r))
-		x.members[x.node[r]] = append(x.members[x.node[r]], int32(r))
-	}
+	x := &shares{ways: w, both: both, data: make([]float64, len(w.members)), in: make([]float64, g.Ranks),
+		load: make([]float64, w.resources), price: make([]float64, w.resources)}
 	var roots []choice
 	for r := range int32(g.Ranks) {
 		roots = append(roots, choice{r, r, x.star(r, r)})
 		var by []choice
-		for _, c := range x.members[x.node[r]] {
+		for _, c := range x.members[x.of[r]] {
 			by = append(by, choice{r, c, x.star(r, c)})
 		}
 		x.spread = append(x.spread, newMix(by, func(c *choice) bool { return c.to == r }))
@@ -123,7 +124,7 @@ func (x *shares) star(from, by int32) []taken {
 	if from != by {
 		add(from, by)
 	}
-	for _, v := range x.members[x.node[from]] {
+	for _, v := range x.members[x.of[from]] {
 		if v != from && v != by {
 			add(by, v)
 		}
@@ -168,8 +169,8 @@ func (x *shares) length(c *choice) int {
 // whose places in their nodes are more alike.
 func (x *shares) better(a, b *choice) bool {
 	apart := func(c *choice) int {
-		i, _ := slices.BinarySearch(x.members[x.node[c.from]], c.from)
-		j, _ := slices.BinarySearch(x.members[x.node[c.to]], c.to)
+		i, _ := slices.BinarySearch(x.members[x.of[c.from]], c.from)
+		j, _ := slices.BinarySearch(x.members[x.of[c.to]], c.to)
 		return max(i-j, j-i)
 	}
 	return cmp.Or(cmp.Compare(x.length(a), x.length(b)), cmp.Compare(apart(a), apart(b))) < 0
@@ -239,7 +240,7 @@ func (x *shares) carry() {
 		}
 	}
 	for i, c := range x.roots.choices {
-		x.data[x.node[c.from]] += x.roots.share[i]
+		x.data[x.of[c.from]] += x.roots.share[i]
 		take(c.takes, x.roots.share[i])
 	}
 	for i := range x.cross {
@@ -282,7 +283,7 @@ func (x *shares) shift(step float64) {
 		leaving[i/len(x.members)] += x.cross[i].shift(step, func(c *choice) float64 { return cost(c.takes) + spread[c.to] })
 	}
 	if x.both {
-		x.roots.shift(step, func(c *choice) float64 { return cost(c.takes) + leaving[x.node[c.from]] })
+		x.roots.shift(step, func(c *choice) float64 { return cost(c.takes) + leaving[x.of[c.from]] })
 	}
 }
 

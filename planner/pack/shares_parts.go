@@ -44,21 +44,21 @@ func (x *shares) inParts() *wholeShares {
 func (x *shares) round(each int) *wholeShares {
 	p := &wholeShares{shares: x, total: each}
 	if x.both {
-		p.total = each * len(x.node)
+		p.total = each * len(x.of)
 		p.roots = x.roots.round(p.total)
 	} else {
-		for range x.node {
+		for range x.of {
 			p.roots = append(p.roots, each)
 		}
 	}
 	of := make([]int, len(x.members))
 	for r, n := range p.roots {
-		of[x.node[r]] += n
+		of[x.of[r]] += n
 	}
 	for i := range x.cross {
 		p.cross = append(p.cross, x.cross[i].round(of[i/len(x.members)]))
 	}
-	came := make([]int, len(x.node))
+	came := make([]int, len(x.of))
 	for i := range x.cross {
 		for k, c := range x.cross[i].choices {
 			came[c.to] += p.cross[i][k]
@@ -81,11 +81,11 @@ func (m *mix) round(total int) []int {
 
 // packing makes trees of parts.
 func (p *wholeShares) packing(use Use) *Packing {
-	out := &Packing{Use: use, K: int64(p.total), Trees: make([][]Tree, len(p.node)), Method: "shares of rails"}
+	out := &Packing{Use: use, K: int64(p.total), Trees: make([][]Tree, len(p.of)), Method: "shares of rails"}
 	nodes := len(p.members)
 	route := make([][]choice, nodes*nodes) // by pair of nodes and part of the first: how it crosses
 	by := make([][]int32, nodes*nodes)     // the same: who spreads it
-	plan := make([][]int32, len(p.node))   // by rank and what comes in: who spreads it
+	plan := make([][]int32, len(p.of))     // by rank and what comes in: who spreads it
 	for r, counts := range p.spread {
 		for i, k := range counts {
 			for range k {
@@ -93,7 +93,7 @@ func (p *wholeShares) packing(use Use) *Packing {
 			}
 		}
 	}
-	came := make([]int, len(p.node))
+	came := make([]int, len(p.of))
 	for i := range route {
 		route[i] = p.routes(i)
 		for _, c := range route[i] {
@@ -103,7 +103,7 @@ func (p *wholeShares) packing(use Use) *Packing {
 	}
 	first := make([]int, nodes) // part of a node's
 	for r, n := range p.roots {
-		s := int(p.node[r])
+		s := int(p.of[r])
 		for k := range n {
 			parent := p.tree(int32(r), func(d int) (choice, int32) {
 				return route[s*nodes+d][first[s]+k], by[s*nodes+d][first[s]+k]
@@ -157,10 +157,10 @@ func (p *wholeShares) routes(pair int) []choice {
 
 // tree is that of a part of a root's data, given its way to each other node.
 func (p *wholeShares) tree(root int32, way func(node int) (over choice, by int32)) []int32 {
-	parent := make([]int32, len(p.node))
+	parent := make([]int32, len(p.of))
 	for d, members := range p.members {
 		over, by := choice{to: root}, root
-		if int32(d) != p.node[root] {
+		if int32(d) != p.of[root] {
 			over, by = way(d)
 		}
 		for _, v := range members {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"railyard/internal/gen"
 )
 
 // Shares of rails come near the bound of machines that have lost parts, in trees of four
@@ -45,6 +47,35 @@ func TestRailShares(t *testing.T) {
 				t.Errorf("%d nodes without %s, use %d: other trees the second time: %v", c.nodes, c.lost, use, err)
 			}
 		}
+	}
+}
+
+// In flat graphs whose switches have GPUs of their own, these are the islands, whichever way they are joined: trees of four levels
+// at most keep to what links carry, and hops inside go over the island's switch.
+func TestSharesOfIslands(t *testing.T) {
+	for _, c := range []struct {
+		family string
+		share  [2]float64 // at least, of all-gathers and all-reduces, whose best roots may all be in one island
+	}{{"two kinds", [2]float64{0.9, 0.7}}, {"dragonfly", [2]float64{0.85, 0.7}}, {"16 boxes", [2]float64{0.99, 0.99}},
+		{"8 boxes", [2]float64{0.99, 0.99}}} {
+		for seed := range int64(3) {
+			g := fromTopology(t, gen.Unseen(c.family, seed))
+			for _, use := range []Use{AllGather, ReduceScatter, AllReduce} {
+				p, err := RailShares(g, use)
+				if err != nil {
+					t.Fatalf("%s %d: %v", c.family, seed, err)
+				}
+				if err := p.Verify(g, 0); err != nil {
+					t.Errorf("%s %d, use %d: %v", c.family, seed, use, err)
+				}
+				if p.Share < c.share[use/AllReduce] || p.Height > 4 {
+					t.Errorf("%s %d, use %d: share %.4f, height %d", c.family, seed, use, p.Share, p.Height)
+				}
+			}
+		}
+	}
+	if p, err := RailShares(fromTopology(t, gen.Unseen("planes", 1)), AllGather); err == nil {
+		t.Errorf("all ranks are on all switches, and yet there are islands: %s", p.Method)
 	}
 }
 

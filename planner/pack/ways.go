@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// ways are the transfers that trees of nodes of GPUs may take, and what they load.
+// ways are the transfers that trees of islands of GPUs may take, and what they load.
 type ways struct {
 	*hops
+	*islands
 	links []float64   // by pair of ranks u·n+v: how many links they are
-	from  [][][]int32 // by node and rank of another one: who has a way to it
+	from  [][][]int32 // by island and rank of another one: who has a way to it
 }
 
 // taken is how long a resource works for a byte/s of a transfer, in seconds.
@@ -23,15 +24,19 @@ func (w *ways) into(node, v int32) []int32 { return w.from[node][v] }
 
 // ways has the transfers of useful; both counts what goes back as well.
 func (s *search) ways(both bool) (*ways, error) {
-	if s.g.t == nil || s.g.t.NumNodes() < 2 {
-		return nil, fmt.Errorf("pack: there is one node")
+	in, err := s.islands()
+	if err != nil {
+		return nil, err
+	}
+	if s.routes, err = s.routes.along(s.g.t, in.paths); err != nil {
+		return nil, err
 	}
 	list, err := s.useful()
 	if err != nil {
 		return nil, err
 	}
 	n := s.g.Ranks
-	w := &ways{hops: s.ofTransfers(list), links: make([]float64, n*n), from: make([][][]int32, s.g.t.NumNodes())}
+	w := &ways{hops: s.ofTransfers(list), islands: in, links: make([]float64, n*n), from: make([][][]int32, len(in.members))}
 	if both {
 		w.hops = w.hops.both()
 	}
@@ -43,19 +48,15 @@ func (s *search) ways(both bool) (*ways, error) {
 		for _, p := range t.pieces {
 			w.links[int(t.u)*n+int(t.v)] += float64(p.num) / float64(p.den)
 		}
-		if m := s.g.t.NodeOf(int(t.u)); m != s.g.t.NodeOf(int(t.v)) {
+		if m := in.of[t.u]; m != in.of[t.v] {
 			w.from[m][t.v] = append(w.from[m][t.v], t.u)
 		} else {
 			inside[t.u]++
 		}
 	}
-	size := make([]int, s.g.t.NumNodes())
-	for r := range n {
-		size[s.g.t.NodeOf(r)]++
-	}
-	for r := range n {
-		if inside[r] != size[s.g.t.NodeOf(r)]-1 {
-			return nil, fmt.Errorf("pack: not all ranks of %s reach one another without the network", s.g.t.NodeName(s.g.t.NodeOf(r)))
+	for r, m := range in.of {
+		if inside[r] != len(in.members[m])-1 {
+			return nil, fmt.Errorf("pack: not all ranks beside %s reach one another without the network", s.g.Name(r))
 		}
 	}
 	return w, nil
