@@ -51,6 +51,8 @@ func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
 
 func (s *simulated) Work(*schedule.Schedule) int64 { return 0 }
 
+func (*simulated) Begin() {}
+
 func (s *simulated) Spent() int64 { return 0 }
 
 func (s *simulated) Bound(x *schedule.Schedule, size units.Bytes) units.Time {

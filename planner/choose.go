@@ -25,8 +25,9 @@ const maxFollowed = 1024
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
 // faster by as much as its simulation has to promise, or the budget is spent. What is cheap to play comes
 // first, so that there is an answer at once, which gets better. Of the pipelines of a family, the
-// times of long ones are extrapolated from those of short ones (see extrapolate), and times at this size from those at others (see
-// past); only the one that should be the fastest is simulated. The runner-up is the best of the other families as far as
+// times of long ones are extrapolated from those of short ones (see extrapolate and foretell); only the one that should be the
+// fastest is simulated. What was found at other sizes saves work, which counts all the same (see Scorer): a size has one answer,
+// whatever else is asked. The runner-up is the best of the other families as far as
 // cheap simulations tell; of many ranks, the first one found; of very many with a root, which
 // take seconds to compile, none that could not be the best.
 type contest struct {
@@ -43,13 +44,14 @@ type contest struct {
 	better       func(best *Considered, bound units.Time) // told whenever the best changes; nil: nobody
 	revived      int                                      // played though its simulation takes long (see revive); −1: none
 	explained    Prediction
-	past         past
 }
 
 // look is how closely a candidate was looked at.
 type look struct {
 	stage     stage
 	predicted units.Time // 0: nothing is
+	foretold  units.Time // by equal pieces; 0: not
+	asked     bool       // of those
 	out       bool       // it cannot win any more, whatever its time
 }
 
@@ -73,19 +75,16 @@ func choose(c *contest) (Row, error) {
 		return Row{}, fmt.Errorf("no schedule is small enough to be simulated: choose one with --algo and --slices (the fastest could "+
 			"be %s)", leftOut(c.list, units.MaxTime))
 	}
-	c.keepExtrapolated()
 	return c.row()
 }
 
-func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget, past past) *contest {
-	c := &contest{size: size, score: score, past: past, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
+func newContest(candidates []*schedule.Schedule, size units.Bytes, score Scorer, budget Budget) *contest {
+	score.Begin()
+	c := &contest{size: size, score: score, budget: cmp.Or(budget, DefaultBudget), list: make([]Considered, len(candidates)),
 		looks: make([]look, len(candidates)),
 		best:  -1, second: -1, revived: -1, many: candidates[0].Spec.Ranks > maxFlat, before: score.Spent()}
 	for i, s := range candidates {
-		c.list[i] = Considered{Schedule: s, Time: max(score.Bound(s, size), past.least(s, size)), Pruned: true}
-	}
-	for i := range candidates {
-		c.predict(i)
+		c.list[i] = Considered{Schedule: s, Time: score.Bound(s, size), Pruned: true}
 	}
 	return c
 }
@@ -154,6 +153,9 @@ func (c *contest) next() int {
 		}
 	}
 	if i >= 0 && c.dear(i) && c.looks[i].stage == estimated && c.looks[i].predicted == 0 {
+		if c.toForetell(i) {
+			return i
+		}
 		i = c.shorter(i)
 		known := c.cheapest(func(j int) bool { return c.looks[j].predicted > 0 && c.promises(j) && c.work(j) <= c.work(i) })
 		if known >= 0 {
@@ -201,10 +203,11 @@ func (c *contest) promises(i int) bool {
 	return c.price(i) < best || c.price(i) == best && i < c.best
 }
 
-// affords reports whether the budget is left for a candidate: any while half of it is, then only what the rest suffices for.
+// affords reports whether the budget is left for a candidate: any while half of it is, then only what the rest suffices for, or what has
+// been foretold, of which more is known than that it may be faster.
 func (c *contest) affords(i int) bool {
 	left := int64(c.budget) - (c.score.Spent() - c.before)
-	return left > 0 && (2*left > int64(c.budget) || c.work(i) <= left)
+	return left > 0 && (2*left > int64(c.budget) || c.work(i) <= left || c.looks[i].foretold > 0)
 }
 
 // outdone reports whether another candidate of the family should be faster.
@@ -231,6 +234,9 @@ func (c *contest) sameFamily(i, j int) bool {
 
 // closer takes a candidate a stage on.
 func (c *contest) closer(i int) error {
+	if c.toForetell(i) {
+		return c.foretell(i)
+	}
 	x, l := &c.list[i], &c.looks[i]
 	look := c.score.Estimate
 	if l.stage++; l.stage == timed {
@@ -244,13 +250,16 @@ func (c *contest) closer(i int) error {
 	x.Pruned = l.stage != timed
 	if x.Time = max(x.Time, t); !x.Pruned {
 		x.Time, l.predicted = t, 0
-		c.past.add(x.Schedule, sizedTime{c.size, t, false})
 		c.place(i)
 		c.extrapolate(i)
-	} else if err == nil && l.predicted == 0 {
-		c.predict(i)
 	}
 	return err
+}
+
+// toForetell reports whether a candidate's time is not known, but may be foretold by equal pieces.
+func (c *contest) toForetell(i int) bool {
+	l := &c.looks[i]
+	return l.stage == estimated && !l.asked && l.predicted == 0 && c.dear(i) && c.ofEqualPieces(i) != nil
 }
 
 // place keeps the best candidate and the best of any other family.

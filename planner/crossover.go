@@ -50,8 +50,12 @@ func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
 	return x.hi, nil
 }
 
-// alike is by which part times may differ that are the same to who chooses: no more than simulations have to promise (see worth).
-const alike = 0.0025
+// alike is by which part times differ that are the same to who chooses; where looks are dear, by as much as the few that are left would
+// have to promise in a contest (see worth).
+func (x *meet) alike() float64 {
+	const few = 4
+	return max(0.0025, few*worth*float64(x.score.Work(x.before)+x.score.Work(x.after)))
+}
 
 // meet is where one schedule becomes faster than another: between lo, by lead behind, and hi.
 type meet struct {
@@ -101,7 +105,7 @@ func (x *meet) closer(middle bool) error {
 	if err != nil {
 		return err
 	}
-	if diff := max(before-after, after-before); float64(diff) <= alike*float64(before) {
+	if diff := max(before-after, after-before); float64(diff) <= x.alike()*float64(before) {
 		x.lo, x.hi = at, at
 		return nil
 	}

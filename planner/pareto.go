@@ -69,7 +69,7 @@ type frontSearch struct {
 // than that, and so on, each as plan does (see contest).
 func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 	x.timed = map[*schedule.Schedule]ends{}
-	c := newContest(candidates, x.ends[1], x.score, x.budget, nil)
+	c := newContest(candidates, x.ends[1], x.score, x.budget)
 	c.alone = true
 	for {
 		c.before = c.score.Spent() // each has a budget of its own

@@ -23,8 +23,10 @@ type Prediction struct {
 // next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
 // win are not looked at any further. Work is how many operations a Time plays, as far as
 // that is known without compiling the schedule, else 0; Spent is how many all of them took, the
-// sharing of links included. Explain adds the bottleneck and the warnings to a time.
+// sharing of links included, since Begin, which forgets all that was asked before but for what saves finding it again: what a search
+// is told and what counts as spent in it is the same whatever others have asked. Explain adds the bottleneck and the warnings to a time.
 type Scorer interface {
+	Begin()
 	Work(s *schedule.Schedule) int64
 	Spent() int64
 	Bound(s *schedule.Schedule, size units.Bytes) units.Time
@@ -143,12 +145,12 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	limits, past := newLimits(t, spec), past{}
+	limits := newLimits(t, spec)
 	for i, size := range sizes {
 		if o.Progress != nil {
 			o.Progress(i, len(sizes))
 		}
-		c := newContest(candidates, size, score, o.Build.Budget, past)
+		c := newContest(candidates, size, score, o.Build.Budget)
 		c.bound = func(planned units.Time) units.Time { return limits.least(planned, size) }
 		if o.Better != nil {
 			c.better = func(best *Considered, least units.Time) { o.Better(Standing{size, best.Schedule, best.Time, least}) }

@@ -30,6 +30,8 @@ func (m *model) time(s *schedule.Schedule, size units.Bytes) units.Time {
 	return a + m.beta[s.Algorithm]*units.Time(size) + units.Time(s.Channels[0].Slices)
 }
 
+func (*model) Begin() {}
+
 func (m *model) Spent() int64 { return m.spent }
 
 func (m *model) Work(s *schedule.Schedule) int64 { return m.work[s.Algorithm] }

@@ -13,51 +13,133 @@ import (
 	"railyard/sim"
 )
 
-// Scorer is the simulator as the planner sees it. It compiles each schedule once.
+// Scorer is the simulator as the planner sees it. It compiles each schedule once, and plays it once at a size. What that took is
+// counted in each search that asks for it (see Begin), so that no search knows or has spent less for what others have asked before.
 type Scorer struct {
 	// Limit is how many operations a simulation may play, and as many may the sharing of links take; beyond, estimates and times
 	// are planner.ErrTooLarge. 0: any number.
-	Limit   int64
+	Limit    int64
+	search   search
+	topo     *topology.Topology
+	profile  *cost.Profile
+	bounds   *planner.Bounds
+	compiled map[within]compiled
+	kin      map[string][]*kin // by algorithm
+	played   map[played]outcome
+}
+
+// search is what is known and spent since Begin.
+type search struct {
 	spent   int64                      // operations that all times took
 	sharing map[string]float64         // by algorithm: how many times as much as what it plays its last time took
 	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
-	topo    *topology.Topology
-	profile *cost.Profile
-	bounds  *planner.Bounds
 	plans   map[*schedule.Schedule]*sim.Plan
-	made    map[string][]*schedule.Schedule // compiled, by algorithm
+	counted map[*kin]bool // their compilation
+}
+
+// within is a schedule, of which so many connections may be compiled; 0: any number.
+type within struct {
+	schedule    *schedule.Schedule
+	connections int
+}
+
+type compiled struct {
+	plan *sim.Plan
+	kin  *kin
+	err  error
+}
+
+// kin are schedules that are compiled once: the first plan is resliced for the others. Of one slice, programs are compiled with
+// their loops, of more they are not, and plans for copy engines are their own.
+type kin struct {
+	first       *schedule.Schedule
+	copyEngine  bool
+	plan        *sim.Plan
+	connections int
+}
+
+// played is a run at a size, within a limit.
+type played struct {
+	schedule *schedule.Schedule
+	size     units.Bytes
+	limit    int64
+}
+
+// outcome is what a run found, and took.
+type outcome struct {
+	time  units.Time
+	spent int64
+	err   error
 }
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	return &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), plans: map[*schedule.Schedule]*sim.Plan{},
-		made: map[string][]*schedule.Schedule{}, tooLong: map[*schedule.Schedule]int{}, sharing: map[string]float64{}}
+	s := &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), compiled: map[within]compiled{}, kin: map[string][]*kin{},
+		played: map[played]outcome{}}
+	s.Begin()
+	return s
 }
 
+// Begin implements planner.Scorer.
+func (s *Scorer) Begin() {
+	s.search = search{sharing: map[string]float64{}, tooLong: map[*schedule.Schedule]int{}, plans: map[*schedule.Schedule]*sim.Plan{},
+		counted: map[*kin]bool{}}
+}
+
+// plan is a schedule's plan, which counts as compiled now unless it or one that it is resliced from already does.
 func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) {
-	if p, ok := s.plans[x]; ok {
-		return p, nil
+	c := s.compile(within{x, connections})
+	if errors.Is(c.err, planner.ErrTooLarge) {
+		s.search.tooLong[x] = 0
 	}
-	for _, y := range s.made[x.Algorithm] {
-		if !sameButSlices(x, y) {
-			continue
-		}
-		if p, ok := s.plans[y].Resliced(x); ok {
-			s.plans[x] = p
-			return p, nil
+	if c.err == nil && s.search.plans[x] == nil {
+		s.search.plans[x] = c.plan
+		if !s.search.counted[c.kin] {
+			s.search.counted[c.kin] = true
+			s.search.spent += c.kin.plan.Compiled()
 		}
 	}
-	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x}}, s.profile, sim.CompileOptions{Connections: connections,
-		Operations: operationsPerConnection * int64(connections)})
+	return c.plan, c.err
+}
+
+// compile compiles what is not compiled yet.
+func (s *Scorer) compile(x within) compiled {
+	c, ok := s.compiled[x]
+	if ok {
+		return c
+	}
+	defer func() { s.compiled[x] = c }()
+	for _, k := range s.kin[x.schedule.Algorithm] {
+		if k.connections == x.connections && k.has(x.schedule) {
+			if p, ok := k.plan.Resliced(x.schedule); ok {
+				c = compiled{plan: p, kin: k}
+				return c
+			}
+		}
+	}
+	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule}}, s.profile, sim.CompileOptions{Connections: x.connections,
+		Operations: operationsPerConnection * int64(x.connections)})
 	if errors.Is(err, sim.ErrTooLong) {
-		s.tooLong[x] = 0
 		err = planner.ErrTooLarge
 	}
-	if err == nil {
-		s.plans[x], s.made[x.Algorithm] = p, append(s.made[x.Algorithm], x)
-		s.spent += p.Compiled()
+	if c = (compiled{plan: p, err: err}); err == nil {
+		c.kin = &kin{x.schedule, x.schedule.Protocol == schedule.CopyEngine, p, x.connections}
+		s.kin[x.schedule.Algorithm] = append(s.kin[x.schedule.Algorithm], c.kin)
 	}
-	return p, err
+	return c
+}
+
+// has reports whether a schedule is compiled as these are.
+func (k *kin) has(x *schedule.Schedule) bool {
+	if k.copyEngine != (x.Protocol == schedule.CopyEngine) || !sameButSlices(k.first, x) {
+		return false
+	}
+	for i := range x.Channels {
+		if (x.Channels[i].Slices == 1) != (k.first.Channels[i].Slices == 1) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameButSlices reports whether schedules differ in nothing but the number of slices, and in their protocol.
@@ -88,18 +170,18 @@ func (s *Scorer) connections() int { return int(s.Limit / operationsPerConnectio
 
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
-	sharing := max(1, s.sharing[x.Algorithm])
-	if p, ok := s.plans[x]; ok {
+	sharing := max(1, s.search.sharing[x.Algorithm])
+	if p, ok := s.search.plans[x]; ok {
 		return int64(float64(p.Work()) * sharing)
 	}
-	if _, given := s.tooLong[x]; given {
+	if _, given := s.search.tooLong[x]; given {
 		return max(x.Ordered(), int64(s.connections()))
 	}
 	return int64(float64(x.Ordered()) * sharing)
 }
 
 // Spent implements planner.Scorer.
-func (s *Scorer) Spent() int64 { return s.spent }
+func (s *Scorer) Spent() int64 { return s.search.spent }
 
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
@@ -115,10 +197,10 @@ func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 
 // givenUp reports whether a schedule, or the same in fewer slices, took too long; to compile, in any protocol.
 func (s *Scorer) givenUp(x *schedule.Schedule) bool {
-	if _, given := s.tooLong[x]; given {
+	if _, given := s.search.tooLong[x]; given {
 		return true
 	}
-	for y, slices := range s.tooLong {
+	for y, slices := range s.search.tooLong {
 		if y.Algorithm == x.Algorithm && (slices == 0 || y.Protocol == x.Protocol) && slices < x.Channels[0].Slices && sameButSlices(x, y) {
 			return true
 		}
@@ -132,9 +214,7 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 	if err != nil {
 		return 0, err
 	}
-	t := p.LowerEstimate(size)
-	s.spent += p.Spent()
-	return t, nil
+	return p.LowerEstimate(size), nil
 }
 
 // Time implements planner.Scorer.
@@ -143,25 +223,33 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	if err != nil {
 		return 0, err
 	}
-	p.Limited(s.Limit)
-	t, err := p.Time(size)
-	s.spent += p.Spent()
-	s.sharing[x.Algorithm] = float64(p.Spent()) / float64(max(1, p.Work()))
-	if errors.Is(err, sim.ErrTooLong) {
-		s.tooLong[x] = x.Channels[0].Slices
+	o, ok := s.played[played{x, size, s.Limit}]
+	if !ok {
+		p.Limited(s.Limit)
+		o.time, o.err = p.Time(size)
+		o.spent = p.Spent()
+		s.played[played{x, size, s.Limit}] = o
+	}
+	s.search.spent += o.spent
+	s.search.sharing[x.Algorithm] = float64(o.spent) / float64(max(1, p.Work()))
+	if errors.Is(o.err, sim.ErrTooLong) {
+		s.search.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge
 	}
-	return t, err
+	return o.time, o.err
 }
 
 // Explain implements planner.Scorer. It plays whatever it takes.
 func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
-	p, err := s.plan(x, 0)
-	if err != nil {
-		return planner.Prediction{}, err
+	c := s.compile(within{x, s.connections()})
+	if errors.Is(c.err, planner.ErrTooLarge) {
+		c = s.compile(within{schedule: x})
 	}
-	p.Limited(0)
-	r, err := p.Run(size, sim.Options{})
+	if c.err != nil {
+		return planner.Prediction{}, c.err
+	}
+	c.plan.Limited(0)
+	r, err := c.plan.Run(size, sim.Options{})
 	if err != nil {
 		return planner.Prediction{}, err
 	}

@@ -52,7 +52,7 @@ func work(t *testing.T, kind collective.Kind, nodes int) map[string]int64 {
 		t.Error(err)
 	}
 	out := map[string]int64{}
-	for x, p := range s.plans {
+	for x, p := range s.search.plans {
 		n := p.Work()
 		for i := range x.Channels {
 			n = min(n, p.Work()/int64(x.Channels[i].Slices))
@@ -153,10 +153,10 @@ func TestGivenUp(t *testing.T) {
 	if s.Limit = 7_000; s.givenUp(four) {
 		t.Error("four slices are given up before anything was tried")
 	}
-	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.tooLong) == 0 {
+	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.search.tooLong) == 0 {
 		t.Fatalf("one slice: %v, not for its rates", err)
 	}
-	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.plans[four] != nil {
+	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.search.plans[four] != nil {
 		t.Errorf("four slices after one took too long: %v", err)
 	}
 	if s.givenUp(other) {
