@@ -39,6 +39,7 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 // position: M. Dowell, P. Jarratt, 1971), and every third time the middle, so that it takes no more steps than three bisections
 // would.
 func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
+	score.Begin() // whatever sizes were planned before
 	x := &meet{score: score, before: a.Schedule, after: b.Schedule, lo: a.Size, hi: b.Size}
 	err := x.ends(a, b)
 	for step := 1; err == nil && x.hi-x.lo > max(1, x.lo/100); step++ {
