@@ -184,8 +184,8 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 		a, b := several.Rows[0], one.Rows[0]
 		if a.Schedule != b.Schedule || a.PredictedUS != b.PredictedUS ||
 			math.Round(a.MeasuredUS.Median*100) != math.Round(b.MeasuredUS.Median*100) {
-			t.Errorf("%s: %s in %g µs (predicted %g), in one process %s in %g (%g)", c.args, a.Schedule, a.MeasuredUS.Median, a.PredictedUS,
-				b.Schedule, b.MeasuredUS.Median, b.PredictedUS)
+			t.Errorf("%s: %s in %g µs (predicted %g), in one process %s in %g (%g)", c.args, a.Schedule, a.MeasuredUS.Median,
+				a.PredictedUS, b.Schedule, b.MeasuredUS.Median, b.PredictedUS)
 		}
 	}
 }
@@ -267,10 +267,11 @@ func TestLostOnFakeGPUs(t *testing.T) {
 		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_STUCK", 2},
 		{"-t dgx-h200 --nodes 3 --gpus 1 --how engine=proxy", "RAILYARD_FAKE_BUSY", 1},
 	} {
+		stuck := filepath.Join(t.TempDir(), "stuck")
 		r := launchOf(t, 3, "run --backend cuda -c all_reduce -s 1M "+c.args, filepath.Join(t.TempDir(), "result"),
 			func(args ...string) *exec.Cmd {
 				cmd := fake(args...)
-				cmd.Env = append(cmd.Env, c.hangs+"=1")
+				cmd.Env = append(cmd.Env, c.hangs+"="+stuck)
 				return cmd
 			})
 		for {
@@ -295,13 +296,16 @@ func TestLostOnFakeGPUs(t *testing.T) {
 // TestLostProbeOnFakeGPUs: so do processes that probe engines.
 func TestLostProbeOnFakeGPUs(t *testing.T) {
 	fake := clitest.FakeGPUs(t, "railyard")
+	stuck := filepath.Join(t.TempDir(), "stuck")
 	r := launchOf(t, 3, "probe -t dgx-h200 --nodes 3 --gpus 1 -e 1M", filepath.Join(t.TempDir(), "network.yaml"),
 		func(args ...string) *exec.Cmd {
 			cmd := fake(args...)
-			cmd.Env = append(cmd.Env, "RAILYARD_FAKE_STUCK=1")
+			cmd.Env = append(cmd.Env, "RAILYARD_FAKE_STUCK="+stuck)
 			return cmd
 		})
-	time.Sleep(4 * time.Second) // the network is measured by then, GPUs are not
+	for all := []string(nil); len(all) < 3; time.Sleep(20 * time.Millisecond) { // until the network is measured, but GPUs are not
+		all, _ = filepath.Glob(stuck + "-*") // a pattern that is right
+	}
 	if err := r.all[1].Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,35 +2,51 @@
 package clitest
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// FakeGPUs makes libraries of four GPUs that compute nothing (exec/cuda/driver/testdata/gpus) and
-// returns a program with them: all that the host does, without a GPU.
+// fakes are the libraries that stand for GPUs, made once for all tests of a program; Main takes the folder away.
+var fakes struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// makeFakes compiles them (exec/cuda/driver/testdata/gpus).
+func makeFakes(gcc string) (err error) {
+	if fakes.dir, err = os.MkdirTemp("", "railyard-gpus"); err != nil {
+		return err
+	}
+	code, library := filepath.Join("..", "..", "exec", "cuda", "driver", "testdata", "gpus"), filepath.Join(fakes.dir, "libcuda.so.1")
+	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"),
+		filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return errors.Join(os.Symlink(library, filepath.Join(fakes.dir, "libnvrtc.so")),
+		os.Symlink(library, filepath.Join(fakes.dir, "libnccl.so.2")))
+}
+
+// FakeGPUs returns a program with four GPUs that compute nothing: all that the host does, without a GPU.
 func FakeGPUs(t *testing.T, program string) func(args ...string) *exec.Cmd {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("no gcc")
 	}
-	dir, code := t.TempDir(), filepath.Join("..", "..", "exec", "cuda", "driver", "testdata", "gpus")
-	library := filepath.Join(dir, "libcuda.so.1")
-	if out, err := exec.Command(gcc, "-shared", "-fPIC", "-O1", "-w", "-o", library, filepath.Join(code, "all.c"),
-		filepath.Join(code, "fake.c")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if fakes.once.Do(func() { fakes.err = makeFakes(gcc) }); fakes.err != nil {
+		t.Fatal(fakes.err)
 	}
-	for _, name := range []string{"libnvrtc.so", "libnccl.so.2"} {
-		if err := os.Symlink(library, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cache := t.TempDir()
 	return func(args ...string) *exec.Cmd {
 		cmd := exec.Command(program, args...) // testscript's, which is this test binary
-		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "XDG_CACHE_HOME="+dir)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+fakes.dir, "XDG_CACHE_HOME="+cache)
 		return cmd
 	}
 }

@@ -22,11 +22,24 @@ import (
 // Main is TestMain of a program: its scripts run it in processes of its own, where no line of what commands print for people
 // may be longer than table.Columns.
 func Main(m *testing.M, newRoot func() *cobra.Command) {
-	testscript.Main(m, map[string]func(){newRoot().Name(): func() {
+	testscript.Main(tidied{m}, map[string]func(){newRoot().Name(): func() {
 		root := newRoot()
 		each(root, holdWidth)
 		os.Exit(cli.Run(root, os.Args[1:], os.Stdout, os.Stderr))
 	}})
+}
+
+// tidied are a program's tests, behind which nothing stays.
+type tidied struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (t tidied) Run() int {
+	code := t.M.Run()
+	if err := os.RemoveAll(fakes.dir); err != nil { // of "" where no test needed it
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 // holdWidth makes a command fail whose default text is too wide.
