@@ -30,7 +30,12 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.onceFlow(inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() }).schedule(r), nil
+	return r.fewOver(g).schedule(r), nil
+}
+
+// fewOver is a flow on few paths.
+func (r *request) fewOver(g *flowGraph) *flow {
+	return r.onceFlow(inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() })
 }
 
 // flowGraph is what flows go over: links and switches inside a node, adapters too between nodes.

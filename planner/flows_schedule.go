@@ -15,6 +15,10 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 	if r.spec.Kind == collective.Gather {
 		endTogether(messages)
 	}
+	return f.sent(r, messages)
+}
+
+func (f *flow) sent(r *request, messages []pathMessage) *schedule.Schedule {
 	s := r.alongPaths(messages, f.units)
 	if f.links != nil {
 		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
@@ -48,14 +52,22 @@ const weightOfUnit = 1000
 // endTogether has what goes on shorter paths wait at its source, so that all arrives at the last
 // hop: a gather is a scatter backwards, of which all begins at the first.
 func endTogether(messages []pathMessage) {
-	hops := 0
+	hops := make([]int, len(messages))
 	for i := range messages {
-		hops = max(hops, len(messages[i].path))
+		hops[i] = len(messages[i].path)
 	}
+	startLate(messages, hops)
+}
+
+// startLate has messages wait at their sources, so that all have come as far at the same hop, after so many of their own; and
+// says whether any does.
+func startLate(messages []pathMessage, hops []int) bool {
+	most := slices.Max(hops)
 	for i := range messages {
 		m := &messages[i]
-		m.path = slices.Concat(slices.Repeat([]int32{m.src}, hops-len(m.path)), m.path)
+		m.path = slices.Concat(slices.Repeat([]int32{m.src}, most-hops[i]), m.path)
 	}
+	return most > slices.Min(hops)
 }
 
 // alongPaths makes a phase of the hops with the same number. Units on their way lie in

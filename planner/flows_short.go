@@ -9,17 +9,22 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	short := r.onceFlow(inShortPaths, func() *flow {
+	short := r.shortOver(g)
+	if short == nil {
+		return nil, notApplicable("no path of flows has fewer links")
+	}
+	return short.schedule(r), nil
+}
+
+// shortOver is a flow on paths of fewer links; nil: there are none.
+func (r *request) shortOver(g *flowGraph) *flow {
+	return r.onceFlow(inShortPaths, func() *flow {
 		f := r.spreadOver(g).copied()
 		if !f.shorten() {
 			return nil
 		}
 		return f.inFewPaths()
 	})
-	if short == nil {
-		return nil, notApplicable("no path of flows has fewer links")
-	}
-	return short.schedule(r), nil
 }
 
 // shorten gives each unit the path of fewest links on which no link becomes fuller than the
