@@ -35,7 +35,6 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 		x.conn(&p.conns[i])
 	}
 	x.work()
-	x.alone()
 	for r, b := range x.load {
 		x.most = max(x.most, b*1e12/p.res[r].capacity)
 	}
@@ -79,39 +78,6 @@ func (x *estimator) conn(k *conn) {
 	for _, u := range r.use {
 		x.load[u.res] += c.weight * n * u.weight * float64(u.count)
 	}
-}
-
-// maxAlone is about how many operations an estimate plays.
-const maxAlone = 100_000
-
-// alone plays a run without contention, of long ones the first slices: there are no choices in it, so that a message that
-// shares links delays others and never makes way for them. The slices that are left follow on the connection that brings the last message.
-// Processors take what comes first; of these, nothing is known.
-func (x *estimator) alone() {
-	e := x.e
-	if e.serial() {
-		return
-	}
-	share := float64(maxAlone) / float64(max(1, e.Work()))
-	first := func(slices int32) int32 { return min(slices, max(1, int32(share*float64(slices)))) }
-	for i := range e.lanes {
-		e.lanes[i].slices = first(e.lanes[i].slices)
-	}
-	e.steady.on = false
-	e.begins()
-	last, came := int32(-1), e.now
-	for len(e.q.heap) > 0 && e.q.heap[0].at < forever && e.steady.played < maxAlone {
-		if e.next(); e.steady.brought >= 0 {
-			last, came, e.steady.brought = e.steady.brought, e.now, -1
-		}
-	}
-	took := float64(e.now)
-	if last >= 0 && len(e.q.heap) == 0 {
-		k := &e.Plan.conns[last]
-		all := e.strand(k.channel).slices
-		took = max(took, float64(came)+float64(all-first(all))*x.seqs[pricedSequence{e.routes[k.route].class, k.messages}].time)
-	}
-	x.most = max(x.most, took-float64(e.profile.Launch))
 }
 
 // work counts the local work of each program.
