@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/model/topology"
 )
 
 // Shares of rails come near the bound of machines that have lost parts, in trees of four
@@ -76,6 +77,25 @@ func TestSharesOfIslands(t *testing.T) {
 	}
 	if p, err := RailShares(fromTopology(t, gen.Unseen("planes", 1)), AllGather); err == nil {
 		t.Errorf("all ranks are on all switches, and yet there are islands: %s", p.Method)
+	}
+}
+
+// Of any graphs, shares are right or there are none, as where an island has a way to another over the ranks of a third alone.
+func TestSharesOfAnyGraph(t *testing.T) {
+	for seed := range int64(20) {
+		for _, topo := range []*topology.Topology{gen.Uneven(seed), gen.Topology(seed)} {
+			g, err := FromTopology(topo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, use := range []Use{AllGather, ReduceScatter, AllReduce} {
+				if p, err := RailShares(g, use); err == nil {
+					if err := p.Verify(g, 0); err != nil {
+						t.Errorf("%s, use %d: %v", topo.Name(), use, err)
+					}
+				}
+			}
+		}
 	}
 }
 

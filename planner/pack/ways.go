@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,14 @@ func (s *search) ways(both bool) (*ways, error) {
 	for r, m := range in.of {
 		if inside[r] != len(in.members[m])-1 {
 			return nil, fmt.Errorf("pack: not all ranks beside %s reach one another without the network", s.g.Name(r))
+		}
+	}
+	for m, from := range w.from {
+		for d, members := range in.members {
+			if m != d && !slices.ContainsFunc(members, func(v int32) bool { return len(from[v]) > 0 }) {
+				return nil, fmt.Errorf("pack: those beside %s have no way of their own to %s", s.g.Name(int(in.members[m][0])),
+					s.g.Name(int(members[0])))
+			}
 		}
 	}
 	return w, nil
