@@ -4,18 +4,31 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"railyard/report/table"
 )
 
 // TestHelp: the manual says what each command does, and what its flags mean;
-// what is quoted in a usage text is no name for the flag's value.
+// what is quoted in a usage text is no name for the flag's value. It fits a terminal.
 func TestHelp(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("manual.md has no section with an example for %s", cmd.CommandPath())
+		}
+		var help strings.Builder
+		cmd.SetOut(&help)
+		if err := cmd.Help(); err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(help.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > table.Columns {
+				t.Errorf("%s --help has a line of %d characters: %s", cmd.CommandPath(), n, line)
+			}
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {

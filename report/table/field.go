@@ -34,6 +34,9 @@ func (f *field) isList() bool {
 }
 func (f *field) isExtra() bool { return f.typ == extraType }
 
+// isMark tells what stands behind the value before it, without a heading, where it is true.
+func (f *field) isMark() bool { return f.yes != "" && f.shown && f.head == "" }
+
 // fieldsOf are the fields of a struct in their order; embedded ones in place.
 func fieldsOf(t reflect.Type) []field {
 	var out []field

@@ -59,3 +59,19 @@ func TestFill(t *testing.T) {
 		t.Error("a block without a place was taken")
 	}
 }
+
+// TestMarks: a mark stands behind its value where it is true, and says nothing elsewhere.
+func TestMarks(t *testing.T) {
+	type row struct {
+		Time    float64 `json:"time_us" text:"time"`
+		Assumed bool    `json:"-" text:"" yes:"*"`
+		Why     string  `json:"why" text:"why"`
+	}
+	v := NewView(&struct {
+		row
+		Rows []row `json:"rows"`
+	}{row{1, true, "x"}, []row{{2, false, ""}, {3, true, "y"}}}, false)
+	if got, want := v.text(false), " time  1.00 µs *\n why   x\n\n    time     why\n 2.00 µs     –\n 3.00 µs  *  y\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -93,8 +94,8 @@ func (v *viewer) facts(title string, d reflect.Value) {
 			if text == "" {
 				continue
 			}
-			if n := len(s.Rows); f.join != "" && n > 0 {
-				s.Rows[n-1][1] = tie(s.Rows[n-1][1], f.join, text)
+			if n := len(s.Rows); n > 0 && (f.join != "" || f.isMark()) {
+				s.Rows[n-1][1] = tie(s.Rows[n-1][1], cmp.Or(f.join, " "), text)
 				continue
 			}
 			s.Rows = append(s.Rows, []string{c.heading(), text})
@@ -217,7 +218,7 @@ func grid(columns []column, rows []reflect.Value, ids [][]leading) Shown {
 				line[len(line)-1] = tie(line[len(line)-1], c.join, text)
 				continue
 			}
-			if text == "" {
+			if text == "" && !c.isMark() {
 				text = none
 			}
 			line = append(line, text)
