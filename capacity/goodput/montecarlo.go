@@ -20,23 +20,22 @@ func slowestFirst(causes []Cause) []Cause {
 	return out
 }
 
-// Simulate plays so many hours of the same rules as Analytic with random failures.
+// Simulate plays so many hours of the same rules as Analytic, whose result is what is expected, with random failures.
 // The same seed gives the same result.
-func Simulate(causes []Cause, p Plan, hours float64, seed uint64) (Result, error) {
-	expected, err := Analytic(causes, p)
-	if err != nil {
-		return Result{}, err
+func Simulate(causes []Cause, p Plan, hours float64, seed uint64) (expected, played Result, err error) {
+	if expected, err = Analytic(causes, p); err != nil {
+		return expected, played, err
 	}
 	run := &play{random: rand.New(rand.NewPCG(seed, 0x7261696c)), causes: slowestFirst(causes), plan: p,
 		stops: stopRate(causes), interval: expected.Interval}
 	run.play(hours)
-	r := Result{Interval: expected.Interval, MTBF: math.Inf(1),
+	played = Result{Interval: expected.Interval, MTBF: math.Inf(1),
 		Goodput: run.work / run.now, Checkpoints: run.checkpoints / run.now, Slowed: run.slowed / run.now}
-	r.Lost = max(0, 1-r.Goodput-r.Checkpoints-r.Slowed)
+	played.Lost = max(0, 1-played.Goodput-played.Checkpoints-played.Slowed)
 	if run.failures > 0 {
-		r.MTBF, r.StopsADay = run.now/float64(run.failures), float64(run.failures)/run.now*24
+		played.MTBF, played.StopsADay = run.now/float64(run.failures), float64(run.failures)/run.now*24
 	}
-	return r, nil
+	return expected, played, nil
 }
 
 // play is a run under way; all in hours.

@@ -241,13 +241,7 @@ func ncclMachine(t *topology.Topology) ncclgraph.Machine {
 		m.Channels, m.SpeedIntra, m.SpeedInter = g.Channels, g.BWIntra, g.BWInter
 		m.TypeIntra, m.TypeInter = readable(g.TypeIntra), readable(g.TypeInter)
 	}
-	var nics int64
-	for _, d := range t.Devices() {
-		if d.Kind == topology.NIC && int(d.Node) == t.NodeOf(0) {
-			nics++
-		}
-	}
-	if nics > 0 && t.NumNodes() > 1 {
+	if nics := int64(adaptersOf(t, t.NodeOf(0))); nics > 0 && t.NumNodes() > 1 {
 		gpus := perNode[t.NodeOf(0)]
 		m.NIC = func(dev int64) int64 { return dev * nics / gpus }
 	}

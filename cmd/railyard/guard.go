@@ -116,18 +116,10 @@ func (f *guardFlags) slowdowns(s *subject, g *report.WhatIfGoodput, book *failur
 
 func (f *guardFlags) result(causes []goodput.Cause) (report.GoodputResult, error) {
 	plan := goodput.Plan{Checkpoint: f.Checkpoint.Hours(), Restart: f.Restart.Hours(), Interval: f.Interval.Hours()}
-	r, err := goodput.Analytic(causes, plan)
-	if err != nil {
-		return report.GoodputResult{}, err
-	}
-	played, err := goodput.Simulate(causes, plan, 24*float64(f.Days), f.Seed)
-	if err != nil {
-		return report.GoodputResult{}, err
-	}
-	out := report.GoodputResult{StopsADay: r.StopsADay, IntervalHours: finiteOr0(r.Interval), Goodput: r.Goodput,
+	r, played, err := goodput.Simulate(causes, plan, 24*float64(f.Days), f.Seed)
+	return report.GoodputResult{StopsADay: r.StopsADay, IntervalHours: finiteOr0(r.Interval), Goodput: r.Goodput,
 		Checkpoints: r.Checkpoints, Lost: r.Lost, Slowed: r.Slowed,
-		MTBFHours: finiteOr0(r.MTBF), Played: played.Goodput, PlayedStops: played.StopsADay}
-	return out, nil
+		MTBFHours: finiteOr0(r.MTBF), Played: played.Goodput, PlayedStops: played.StopsADay}, err
 }
 
 // finiteOr0 keeps infinities, which JSON does not know, out of documents.

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"railyard/capacity/inventory"
 	"railyard/cmd/internal/cli"
 	"railyard/interop/ibnet"
 	"railyard/interop/nccltopo"
 	"railyard/interop/slurm"
 	"railyard/interop/smitopo"
 	"railyard/interop/topograph"
+	"railyard/model/failure"
 	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -36,10 +38,10 @@ type found interface {
 var topologyFormats = []topologyFormat{
 	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`).Match, read: importNCCL},
 	{name: "topo-m", begins: regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m|\s)*GPU0\s`).Match, gpu: true, read: importMatrix},
-	{name: "ibnetdiscover", begins: ibnet.Begins, network: true, read: importFabric(ibnet.ReadDiscover)},
-	{name: "iblinkinfo", begins: ibnet.BeginsLinks, network: true, read: importFabric(ibnet.ReadLinks)},
-	{name: "slurm", begins: slurm.Begins, network: true, read: importSlurm},
-	{name: "topograph", begins: topograph.Begins, network: true, read: importTopograph},
+	{name: "ibnetdiscover", begins: ibnet.Begins, network: true, read: importOf(ibnet.ReadDiscover, fabricOf)},
+	{name: "iblinkinfo", begins: ibnet.BeginsLinks, network: true, read: importOf(ibnet.ReadLinks, fabricOf)},
+	{name: "slurm", begins: slurm.Begins, network: true, read: importOf(slurm.Read, (*slurm.Layout).Network)},
+	{name: "topograph", begins: topograph.Begins, network: true, read: importOf(topograph.Read, (*topograph.Model).Network)},
 }
 
 func topologyFormatNames() (names []string) {
@@ -78,8 +80,9 @@ func importMatrix(r io.Reader, f *importFlags) (found, error) {
 	return m.Node(product)
 }
 
-// importFabric reads what tools of InfiniBand found.
-func importFabric(read func(io.Reader) (*ibnet.Fabric, error)) func(io.Reader, *importFlags) (found, error) {
+// importOf reads what another program knows of a network.
+func importOf[T any](read func(io.Reader) (T, error), network func(T, *survey.Network, int) (*survey.Network, error)) func(io.Reader,
+	*importFlags) (found, error) {
 	return func(r io.Reader, f *importFlags) (found, error) {
 		x, err := read(r)
 		if err != nil {
@@ -89,39 +92,19 @@ func importFabric(read func(io.Reader) (*ibnet.Fabric, error)) func(io.Reader, *
 		if err != nil {
 			return nil, err
 		}
-		n, err := x.Network(f.network())
-		if err == nil && f.Topo.Name != "" && n.Adapters != adapters {
-			err = fmt.Errorf("its nodes have %d adapters on the network, a %s has %d: leave -t out, or name what the nodes are", n.Adapters,
-				f.Topo.Name, adapters)
-		}
-		return n, err
+		return network(x, f.network(), adapters)
 	}
 }
 
-// importSlurm reads topology.conf or topology.yaml.
-func importSlurm(r io.Reader, f *importFlags) (found, error) {
-	l, err := slurm.Read(r)
-	if err != nil {
-		return nil, err
+// fabricOf is the network that tools of InfiniBand found, which says how many adapters its nodes have.
+func fabricOf(x *ibnet.Fabric, n *survey.Network, adapters int) (*survey.Network, error) {
+	kind := n.Type
+	n, err := x.Network(n)
+	if err == nil && kind != "" && n.Adapters != adapters {
+		err = fmt.Errorf("its nodes have %d adapters on the network, a %s has %d: leave -t out, or name what the nodes are", n.Adapters,
+			kind, adapters)
 	}
-	adapters, err := f.adapters()
-	if err != nil {
-		return nil, err
-	}
-	return l.Network(f.network(), adapters)
-}
-
-// importTopograph reads a model of Topograph.
-func importTopograph(r io.Reader, f *importFlags) (found, error) {
-	m, err := topograph.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	adapters, err := f.adapters()
-	if err != nil {
-		return nil, err
-	}
-	return m.Network(f.network(), adapters)
+	return n, err
 }
 
 // network is what is known of any network before it is read.
@@ -142,15 +125,20 @@ func (f *importFlags) adapters() (nics int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range t.Devices() {
-		if d.Kind == topology.NIC && d.Node == 0 {
-			nics++
-		}
-	}
-	if nics == 0 {
+	if nics = adaptersOf(t, 0); nics == 0 {
 		return 0, cli.Usagef("-t %s: its nodes have no network adapters", f.Topo.Name)
 	}
 	return nics, nil
+}
+
+// adaptersOf counts a node's network adapters.
+func adaptersOf(t *topology.Topology, node int) (n int) {
+	for _, d := range t.Devices() {
+		if d.Kind == topology.NIC && int(d.Node) == node {
+			n++
+		}
+	}
+	return n
 }
 
 // importedTopology reads a topology file that was made, and says what it holds.
@@ -159,12 +147,6 @@ func importedTopology(data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	nics := 0
-	for _, d := range t.Devices() {
-		if d.Kind == topology.NIC {
-			nics++
-		}
-	}
 	return fmt.Sprintf("%s, %s, %s", units.Counted(t.NumNodes(), "node"), units.Counted(t.NumRanks(), "GPU"),
-		units.Counted(nics, "adapter")), nil
+		units.Counted(inventory.Parts(t)[failure.NIC], "adapter")), nil
 }

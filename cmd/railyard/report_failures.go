@@ -60,11 +60,7 @@ func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.
 	var hours, expected, played []float64
 	for _, k := range []float64{0.125, 0.25, 0.5, 1, 2, 4, 8} {
 		plan.Interval = best.Interval * k
-		a, err := goodput.Analytic(causes, plan)
-		if err != nil {
-			return s, err
-		}
-		m, err := goodput.Simulate(causes, plan, 24*float64(f.Guard.Days), f.Guard.Seed)
+		a, m, err := goodput.Simulate(causes, plan, 24*float64(f.Guard.Days), f.Guard.Seed)
 		if err != nil {
 			return s, err
 		}
