@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -201,24 +202,26 @@ func (q *Question) Expect() ([]Baseline, error) {
 	return out, nil
 }
 
+// shipped are what others have measured, read once.
+var shipped = sync.OnceValues(measured.ShippedFleet)
+
 // measuredOn are the shipped measurements on this machine, unchanged, with as many nodes and with
 // the library free to choose.
 func measuredOn(t *topology.Topology, site Site) ([]measurement.Row, error) {
-	systems, err := measured.ShippedSystems()
-	if err != nil {
-		return nil, err
+	if site.Shipped() == "" {
+		return nil, nil
 	}
-	sets, err := measured.Shipped()
+	fleet, err := shipped()
 	if err != nil {
 		return nil, err
 	}
 	var out []measurement.Row
-	for _, set := range sets {
+	for _, set := range fleet.Sets {
 		for _, m := range set.Rows {
 			if m.GPUs != t.NumRanks() || max(m.Nodes, 1) != t.NumNodes() || m.Time <= 0 || forced(m.Algo) || forced(m.Proto) {
 				continue
 			}
-			s, err := systems.Of(m.ID)
+			s, err := fleet.Systems.Of(m.ID)
 			if err == nil && s.Excluded == "" && s.Topology == site.Shipped() && len(s.Set) == 0 &&
 				(!site.NoInNetwork || s.Options.NVLS == nccl.Off) {
 				out = append(out, m)

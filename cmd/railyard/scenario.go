@@ -62,32 +62,18 @@ func (x *scenario) timeOf(p *sim.Plan) (units.Time, error) {
 	return r.Ends[0], nil
 }
 
-// spread is the same on a network that spreads transfers.
-func (x *scenario) spread() *scenario {
-	y := *x
-	y.compile.Hashing = nil
-	return &y
+// but is the same with a change.
+func (x scenario) but(change func(*scenario)) *scenario {
+	change(&x)
+	return &x
 }
 
 // fluid is the same on a network whose ports lose nothing where messages compete.
-func (x *scenario) fluid() *scenario {
-	y := *x
-	y.compile.Congested = 0
-	return &y
-}
-
-// withoutDelays is the same with all ranks in time.
-func (x *scenario) withoutDelays() *scenario {
-	y := *x
-	y.delays = nil
-	return &y
-}
+func (x *scenario) fluid() *scenario { return x.but(func(y *scenario) { y.compile.Congested = 0 }) }
 
 // alone is the same with only one of the jobs.
 func (x *scenario) alone(i int) *scenario {
-	y := *x
-	y.jobs = x.jobs[i : i+1]
-	return &y
+	return x.but(func(y *scenario) { y.jobs = x.jobs[i : i+1] })
 }
 
 // idle is the same without the traffic of others.
@@ -125,11 +111,10 @@ func (x *scenario) healthy() *scenario {
 }
 
 func (x *scenario) onHealthy(j *job) *job {
+	out := *j
 	if len(x.topo.LostRanks()) == 0 {
-		out := *j
 		return &out
 	}
-	out := *j
 	out.Ranks = make([]int, j.Schedule.Spec.Ranks)
 	for i := range out.Ranks {
 		r := i

@@ -76,7 +76,7 @@ func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Tim
 	prompt := t
 	var err error
 	if x.delays != nil {
-		if prompt, err = x.withoutDelays().timeOf(plan); err != nil {
+		if prompt, err = x.but(func(y *scenario) { y.delays = nil }).timeOf(plan); err != nil {
 			return err
 		}
 		d.DelayUS = (t - prompt).Microseconds()
@@ -164,7 +164,7 @@ func (x *scenario) compareHashed(d *report.SimulateDocument, plan *sim.Plan, t u
 	if h == nil {
 		return nil
 	}
-	spread, err := x.spread().time()
+	spread, err := x.but(func(y *scenario) { y.compile.Hashing = nil }).time() // transfers are spread
 	if err != nil {
 		return err
 	}

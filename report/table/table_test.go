@@ -9,8 +9,9 @@ import (
 
 func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
-		Thousands(0): "0", Thousands(999.4): "999", Thousands(1000): "1,000", Thousands(1234567.8): "1,234,568", Thousands(-1234): "−1,234",
-		Rate(0): "0", Rate(12.3456): "12.35", Rate(1000): "1,000", Rate(434951.2): "435,000", Rate(6.45e6): "6,450,000",
+		Thousands(0): "0", Thousands(999.4): "999", Thousands(1000): "1,000", Thousands(1234567.8): "1,234,568",
+		Thousands(-1234): "−1,234",
+		Rate(0):          "0", Rate(12.3456): "12.35", Rate(1000): "1,000", Rate(434951.2): "435,000", Rate(6.45e6): "6,450,000",
 		Microseconds(9.731): "9.73 µs", Microseconds(536.71): "536.7 µs", Microseconds(2458.2): "2,458 µs",
 		Microseconds(12_345):  "12.35 ms",
 		Microseconds(842_140): "842.1 ms", Microseconds(3.2e6): "3.20 s", Microseconds(1.8e9): "1,800 s", Microseconds(7.2e9): "2.00 h",
