@@ -40,9 +40,6 @@ func (r *request) treeStages(x *treeSet) []int {
 	}
 	hops := x.hops(r.spec.Ranks)
 	if hops > 0 && x.worthOrder() {
-		if r.degraded() {
-			return upTo([]int{1, 4, 16, 64}, r.o.Budget.part(ofDegraded)/hops)
-		}
 		return upTo([]int{1, 4, 16, 32, 64, 256, 1024, 2048}, min(maxProgram/hops, maxChunks/chunksOf(x.trees)))
 	}
 	// Chunks are whole bytes: of 1,400 and 1,500 slices, rounding takes less now of the one, now of the other.

@@ -31,7 +31,7 @@ func (c *contest) extrapolate(i int) {
 	curve := throughThree(n, t)
 	for j := range c.list {
 		if s := c.list[j].Schedule; c.samePipeline(i, j) && c.known(j) == 0 && ordered(s) && c.dear(j) && !c.list[j].TooLarge {
-			c.looks[j].predicted = units.Time(max(curve(float64(s.Channels[0].Depth())), 1))
+			c.looks[j].predicted = max(units.Time(curve(float64(s.Channels[0].Depth()))), c.list[j].Time)
 		}
 	}
 }
@@ -83,14 +83,17 @@ func (c *contest) shorter(i int) int {
 	return i
 }
 
-// throughThree is the curve a + b/n + c·n through three points.
+// throughThree is the curve a + b/n + c·n, c no less than 0, through three points, or the last two.
 func throughThree(n, t [3]float64) func(n float64) float64 {
 	// Differences leave b and c: t1−t0 = b·(1/n1−1/n0) + c·(n1−n0), and so for t2−t1.
 	p0, q0, d0 := 1/n[1]-1/n[0], n[1]-n[0], t[1]-t[0]
 	p1, q1, d1 := 1/n[2]-1/n[1], n[2]-n[1], t[2]-t[1]
 	det := p0*q1 - p1*q0
 	b, c := (d0*q1-d1*q0)/det, (p0*d1-p1*d0)/det
-	a := t[0] - b/n[0] - c*n[0]
+	if c < 0 { // no message takes less than no time: the last two say how long it takes to fill
+		b, c = d1/p1, 0
+	}
+	a := t[2] - b/n[2] - c*n[2]
 	return func(n float64) float64 { return a + b/n + c*n }
 }
 

@@ -26,6 +26,16 @@ func TestThroughThree(t *testing.T) {
 	}
 }
 
+// Where three lengths curve as no pipeline does, as if messages took less than no time, very long ones are not said to take none.
+func TestThroughThreeIsNeverLessThanTheBytes(t *testing.T) {
+	curve := throughThree([3]float64{4, 16, 32}, [3]float64{16013, 7033, 5480})
+	for _, n := range []float64{64, 256, 1024, 4096} {
+		if got, want := curve(n), 3927+49696/n; math.Abs(got-want) > 1 {
+			t.Errorf("%v pieces: %v, want %v", n, got, want)
+		}
+	}
+}
+
 // pipelines take less, and are dearer, the longer they are, up to those that are too long.
 type pipelines struct {
 	longest int
