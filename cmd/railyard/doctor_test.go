@@ -145,6 +145,25 @@ func TestFaultsInFiles(t *testing.T) {
 	}
 }
 
+// TestTwoMachines: a bundle with files of two machines says so; one of a single machine does not.
+func TestTwoMachines(t *testing.T) {
+	for _, x := range []struct{ file, old, new, says string }{
+		{"rates.txt", "", "", ""},
+		{"errors.txt", "UUID: GPU-3", "UUID: GPU-9", "are of two machines, by the uuid of their GPUs"},
+		{"smi.txt", "GPU 00000000:4C:00.0", "GPU 00000000:4D:00.0", "GPU 2 is at 0000:4d:00.0, where the list of PCI devices has other GPUs"},
+	} {
+		files := collected(t)
+		for _, bus := range []string{"19", "3b", "4c", "5d", "9b", "bb", "cb", "db"} {
+			files["lspci.txt"] += "\n" + bus + ":00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)\n"
+		}
+		files[x.file] = strings.Replace(files[x.file], x.old, x.new, 1)
+		notes := strings.Join(examine(t, files).Notes, "\n")
+		if strings.Contains(notes, "two machines") != (x.says != "") || !strings.Contains(notes, x.says) {
+			t.Errorf("%s: %q, want %q", x.file, notes, x.says)
+		}
+	}
+}
+
 // FuzzEvidence: whatever a file holds, it is read, named as unknown, or refused in one line.
 func FuzzEvidence(f *testing.F) {
 	for _, text := range []string{"GPU 0: x\n Link 0: 25 GB/s\n", "CA 'mlx5_0'\n State: Active\n",

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	gpuLine  = regexp.MustCompile(`^GPU (\d+): `)
+	gpuLine  = regexp.MustCompile(`^GPU (\d+): (?:.*\(UUID: (GPU-[^)]+)\))?`)
 	linkLine = regexp.MustCompile(`^\s*Link (\d+): (.+)$`)
 )
 
@@ -61,6 +61,9 @@ func ReadNVLink(s *health.State, file string, data []byte) error {
 			if gpu, _ = strconv.Atoi(m[1]); gpu >= maxGPUs {
 				r.Add(i+1, "GPU %s: there are %d at most", m[1], maxGPUs)
 				return r.Err()
+			}
+			if m[2] != "" {
+				s.Say(s.GPU(gpu), "uuid", m[2], r.at(i+1))
 			}
 			continue
 		}

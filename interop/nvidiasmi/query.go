@@ -25,6 +25,7 @@ type entry struct {
 // entries are the facts of a GPU. Names of nvsmi_device_v11.dtd to v13.dtd; text of the same drivers.
 var entries = []entry{
 	{"product", "product_name", "Product Name", false},
+	{"uuid", "uuid", "GPU UUID", false},
 	{"persistence", "persistence_mode", "Persistence Mode", false},
 	{"mig", "mig_mode/current_mig", "MIG Mode/Current", false},
 	{"recovery", "gpu_recovery_action", "GPU Recovery Action", false},
@@ -128,7 +129,8 @@ func (r *report) host(line int, fact, text string) {
 
 // value notes a fact of the GPU.
 func (r *report) value(line int, e *entry, text string) {
-	if r.gpu == nil || !isKnown(text) {
+	redacted := e.fact == "uuid" && !strings.HasPrefix(text, "GPU-")
+	if r.gpu == nil || !isKnown(text) || redacted {
 		return
 	}
 	fact, _ := health.FactOf(health.GPU, e.fact)

@@ -54,6 +54,8 @@ type Fact struct {
 	Type  Type   `file:"type,default=number"`
 	Unit  string `file:"unit"`  // of a number; "": a count
 	Moves bool   `file:"moves"` // changes while the machine works: that sources differ is no contradiction
+	// Identity: no two machines have the same, so that sources which differ are of different ones.
+	Identity bool `file:"identity"`
 	// Counter: it only grows, until it is cleared; Wraps is what it begins anew at, in its unit, 0 where that is never reached.
 	Counter bool    `file:"counter"`
 	Wraps   float64 `file:"wraps,lo=0"`

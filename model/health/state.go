@@ -107,13 +107,27 @@ func (s *State) Say(p *Part, fact string, is any, from string) {
 		panic(fmt.Sprintf("health: %v", err))
 	}
 	f, _ := FactOf(p.Kind, fact)
-	if old, known := p.facts[fact]; known {
-		if old.Is != is && !f.Moves {
-			s.Note("%v: %s is %v in %s and %v in %s: the first is believed", p, fact, old.Is, old.From, is, from)
-		}
-		return
+	old, known := p.facts[fact]
+	switch {
+	case !known:
+		p.facts[fact] = Value{is, from}
+	case old.Is == is || f.Moves:
+	case f.Identity:
+		s.Note("%s and %s are of two machines, by the %s of their %s: give what one machine says alone", fileOf(old.From), fileOf(from),
+			fact, p.Kind.Plural())
+	default:
+		s.Note("%v: %s is %v in %s and %v in %s: the first is believed", p, fact, old.Is, old.From, is, from)
 	}
-	p.facts[fact] = Value{is, from}
+}
+
+// fileOf is where a fact comes from without the line.
+func fileOf(from string) string {
+	if i := strings.LastIndexByte(from, ':'); i > 0 {
+		if _, err := strconv.Atoi(from[i+1:]); err == nil {
+			return from[:i]
+		}
+	}
+	return from
 }
 
 // Valid is why parts of a kind have no such fact, nil where they do.

@@ -22,6 +22,18 @@ func TestSourcesThatDiffer(t *testing.T) {
 	}
 }
 
+// TestTwoMachines: sources that differ in what no two machines have alike are said to be of two, once for two files.
+func TestTwoMachines(t *testing.T) {
+	var s State
+	for gpu, uuids := range map[int][2]string{0: {"GPU-1", "GPU-7"}, 1: {"GPU-2", "GPU-8"}} {
+		s.Say(s.GPU(gpu), "uuid", uuids[0], "a.xml:1")
+		s.Say(s.GPU(gpu), "uuid", uuids[1], "b.txt:2")
+	}
+	if len(s.Notes) != 1 || s.Notes[0] != "a.xml and b.txt are of two machines, by the uuid of their GPUs: give what one machine says alone" {
+		t.Errorf("%q", s.Notes)
+	}
+}
+
 func TestPartsAreInTheOrderOfTheirNumbers(t *testing.T) {
 	var s State
 	for _, name := range []string{"10/2", "2/17", "2/9", "10/10", "0/0"} {

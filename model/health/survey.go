@@ -17,6 +17,9 @@ func Way(far int) string { return ways[min(max(far, 0), len(ways)-1)] }
 func (s *State) SayNode(n *survey.Node, from string) {
 	for i := range n.GPUs {
 		g, p := &n.GPUs[i], s.GPU(i)
+		if g.Bus != "" {
+			s.Say(p, "bus", g.Bus, from)
+		}
 		up := 0
 		for _, port := range g.Ports {
 			if port.Up {

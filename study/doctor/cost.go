@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -109,7 +110,7 @@ func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err
 	} else {
 		x, err = c.faulty(asked, of, e)
 	}
-	x.Of = fmt.Sprintf("all-reduce of %s on %s", bytesFigure(float64(size)), units.Counted(t.NumRanks(), "GPU"))
+	x.Of = cmp.Or(x.Of, fmt.Sprintf("all-reduce of %s on %s", bytesFigure(float64(size)), units.Counted(t.NumRanks(), "GPU")))
 	var cut topology.Unreachable
 	if errors.As(err, &cut) {
 		return health.Cost{}, nil

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"railyard/model/health"
 	"railyard/model/survey"
@@ -54,6 +55,9 @@ func adopt(s *health.State, p *health.Part) {
 	if bus == "" {
 		return
 	}
+	if p.Kind == health.GPU && !s.Has(health.PCI, bus) && slices.ContainsFunc(s.Parts(health.PCI), isGPU) {
+		s.Note("%v is at %s, where the list of PCI devices has other GPUs and none there: files of two machines, or a GPU that is lost", p, bus)
+	}
 	at := s.Part(health.PCI, bus)
 	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_gen", "pcie_gen_max", "numa"} {
 		if _, known := p.Known(fact); known {
@@ -63,6 +67,12 @@ func adopt(s *health.State, p *health.Part) {
 			s.Say(p, fact, v.Is, v.From)
 		}
 	}
+}
+
+// isGPU reports whether a PCI device is a GPU of NVIDIA's, as lspci calls them.
+func isGPU(p *health.Part) bool {
+	what := p.Text("device")
+	return strings.Contains(what, "NVIDIA") && (strings.HasPrefix(what, "3D") || strings.HasPrefix(what, "VGA"))
 }
 
 // adapters tells which adapters jobs use: those of the type that has the fastest active ports, the most of several such types.

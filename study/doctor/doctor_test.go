@@ -250,6 +250,9 @@ func TestCostsWithoutAPlan(t *testing.T) {
 		{health.Variable, "NCCL_MAX_NCHANNELS", "value", "2", 3, "derived: NCCL opens "},
 		{health.GPU, "2", "power_limit", 500.0, 0.1, "assumed: power grows with the cube"},
 		{health.GPU, "2", "peers_reached", 0.0, 3, "assumed: none of its peers"},
+		{health.NVLink, "2/7", "recoveries", 3.0, 0.05, "once it fails"},
+		{health.Variable, "CUDA_LAUNCH_BLOCKING", "value", "1", 1, "derived: two kernels"},
+		{health.Variable, "NCCL_SHM_DISABLE", "value", "1", 0, "derived: all GPUs of dgx-h100 reach one another over NVLink"},
 	} {
 		s := healthy()
 		s.Set(s.Part(x.kind, x.part), x.fact, x.is, "plant")
@@ -267,6 +270,30 @@ func TestCostsWithoutAPlan(t *testing.T) {
 			if f.Rule == "throttle-thermal" && (f.Cost.Known != want || want && f.Cost.Share != 1 || f.Level != health.Slow) {
 				t.Errorf("at %g %%: %+v", utilization, f)
 			}
+		}
+	}
+}
+
+// TestEveryRuleHasAPrice, unless it only says what is worth knowing, or that jobs end.
+func TestEveryRuleHasAPrice(t *testing.T) {
+	for _, r := range rules().Rules {
+		if (r.Effect == "") != (r.Level != health.Slow) {
+			t.Errorf("%s is %s and has the effect %q", r.Name, r.Level, r.Effect)
+		}
+	}
+}
+
+// TestWithoutSharedMemory: where GPUs exchange through host memory, the adapters in its place are slower.
+func TestWithoutSharedMemory(t *testing.T) {
+	for name, want := range map[string]float64{"rtx4090-server": 1.5, "dgx-h100": 0, "pcie4-server": 1.5} {
+		s := new(health.State)
+		s.Say(s.Part(health.Variable, "NCCL_SHM_DISABLE"), "value", "1", "test")
+		d, err := Examine(Asked{State: s, Intended: study.Site{Name: name, Source: topologies.Source}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := d.Findings[0].Cost; !c.Known || math.Abs(c.Share-want) > 0.1 {
+			t.Errorf("%s: %+v", name, c)
 		}
 	}
 }

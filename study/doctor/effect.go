@@ -27,10 +27,11 @@ type effect struct {
 var inside, across, either = []int{1}, []int{2}, []int{1, 2}
 
 var effects = map[string]effect{
-	"nvlink": {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
-	"link":   {faults: oneLink, nodes: inside},
-	"pcie":   {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
-	"p2p":    {faults: noPeers, nodes: inside, how: "assumed: none of its peers, neither over NVLink nor over PCIe"},
+	"nvlink":    {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
+	"link":      {faults: oneLink, nodes: inside},
+	"link-lost": {faults: linksLost, nodes: inside, how: "once it fails, as such links do next"},
+	"pcie":      {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
+	"p2p":       {faults: noPeers, nodes: inside, how: "assumed: none of its peers, neither over NVLink nor over PCIe"},
 	"acs": {faults: throughRoot, nodes: across,
 		how: "derived: between GPUs and adapters of one switch all goes up to the CPU and down again"},
 	"gpu":      {faults: lost, nodes: inside},
@@ -40,6 +41,8 @@ var effects = map[string]effect{
 	"clock":    {of: "arithmetic", how: "ratio of clocks"},
 	"power":    {of: "arithmetic", how: "assumed: power grows with the cube of the clock; memory and links keep their rates"},
 	"access":   {of: "kernels that access memory so", how: "ratio of rates"},
+	"overlap":  {of: "what overlapped, at most", how: "derived: two kernels that took equally long, one after the other"},
+	"shm":      {asked: overAdapters, nodes: either},
 	"channels": {asked: fewerChannels, nodes: either},
 	"nvls-off": {asked: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
 	"sockets":  {asked: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
@@ -114,6 +117,21 @@ func oneLink(c *costs, t *topology.Topology, e *health.Effect) (out []topology.F
 			continue
 		}
 		out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), e.Left, out)
+	}
+	return out, nil
+}
+
+// linksLost takes NVLinks of GPUs away.
+func linksLost(_ *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
+	lost := map[string]int{} // by GPU
+	for _, name := range e.Parts {
+		lost[health.OfLink(name)]++
+	}
+	for _, name := range e.Parts {
+		if d, ok := gpuOf(t, health.OfLink(name)); ok {
+			n := linksOf(t, d, topology.NVLink, topology.XGMI)
+			out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), float64(n-lost[health.OfLink(name)])/float64(max(n, 1)), out)
+		}
 	}
 	return out, nil
 }
@@ -211,6 +229,33 @@ func servedBy(t *topology.Topology, rank int) []topology.DeviceID {
 // runs asks about NCCL run in one way, whatever the finding says.
 func runs(l study.Library) func(study.Asked, *health.Effect) (health.Cost, error) {
 	return func(a study.Asked, _ *health.Effect) (health.Cost, error) { return otherwise(a, l) }
+}
+
+// overAdapters is what it costs that GPUs of a node do over their adapters what NCCL does through host memory, which is between GPUs that
+// are joined by more than PCIe switches; at line rates. Nothing where there are none, and not known without a network.
+func overAdapters(a study.Asked, _ *health.Effect) (health.Cost, error) {
+	r, t := topology.NewRouter(a.Topology), a.Topology
+	x := health.Cost{Known: true, How: "derived: all GPUs of " + t.Name() + " reach one another over NVLink or PCIe switches"}
+	for rank := range t.NumRanks() / t.NumNodes() {
+		route, err := r.Route(0, rank)
+		if err != nil {
+			return x, err
+		}
+		if route.Kind < topology.PHB || route.Kind == topology.Net {
+			continue // NCCL sends from GPU to GPU
+		}
+		line := 0. // GB/s of the adapters that serve it
+		for _, p := range r.NICs(rank) {
+			line += rateOf(t, p.NIC, topology.Network)
+		}
+		if line == 0 {
+			return health.Cost{}, nil
+		}
+		x.Of, x.How = "what GPUs of a node exchange", "derived: line rates of host memory and of adapters of "+t.Name()
+		x.Share = max(x.Share, route.Rate.GBps()/line-1)
+	}
+	x.Best = x.Share
+	return x, nil
 }
 
 // fewerChannels is what a limit of NCCL's channels costs: each moves as much at most as where it opens all that it wants.
