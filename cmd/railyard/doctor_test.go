@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,6 +161,55 @@ func TestTwoMachines(t *testing.T) {
 		notes := strings.Join(examine(t, files).Notes, "\n")
 		if strings.Contains(notes, "two machines") != (x.says != "") || !strings.Contains(notes, x.says) {
 			t.Errorf("%s: %q, want %q", x.file, notes, x.says)
+		}
+	}
+}
+
+// machines are dumps of real machines, with what is wrong with each: our own of four H200 and of one (virtual machines; NCCL's topology
+// file, discover, nvidia-smi -q), and of a host without GPUs; of others what their owners published (READMEs of testdata name them).
+var machines = []struct {
+	name, topology string
+	files          []string
+	judged         int      // rules at least
+	rules          []string // that find something
+}{
+	{"four H200", "hgx-h200-4", []string{"../../interop/nccltopo/testdata/h200-4-virtual.xml",
+		"../../docs/measured/h200-4/discovered.yaml"}, 5, nil},
+	{"one H200", "", []string{"../../interop/nvidiasmi/testdata/h200-580.xml", "../../docs/measured/h200-1/access.csv"}, 18, nil},
+	{"one H200 where four should be", "hgx-h200-4", []string{"../../interop/nvidiasmi/testdata/h200-580.txt"}, 19,
+		[]string{"gpus-missing"}},
+	{"two H200, measured", "dgx-h200", []string{"../../docs/measured/h200-2/links.csv", "../../docs/measured/h200-1/access.csv"}, 1, nil},
+	{"a DGX A100", "dgx-a100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3, nil},
+	{"a DGX A100 taken for a DGX H100", "dgx-h100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3,
+		[]string{"nvlinks-missing"}},
+	{"eight H100 of a virtual machine", "dgx-h100", []string{"../../interop/nccltopo/testdata/h100-8-virtual.xml",
+		"../../interop/smitopo/testdata/h100-8.txt"}, 3, nil},
+	{"a DGX-1", "dgx1-v100", []string{"../../interop/nccltopo/testdata/dgx1-v100.xml", "../../interop/smitopo/testdata/dgx1-v100.txt"}, 3,
+		nil},
+	{"a DGX-2", "dgx2", []string{"../../interop/smitopo/testdata/dgx2.txt"}, 2, nil},
+	{"a host without GPUs", "", []string{"testdata/cpu-host/ulimit.txt", "testdata/cpu-host/meminfo.txt"}, 2, nil},
+}
+
+// TestRealMachines: what is found in dumps of real machines is what is wrong with them, and nothing else.
+func TestRealMachines(t *testing.T) {
+	for _, m := range machines {
+		var e evidence
+		for _, file := range m.files {
+			if err := e.take(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := e.diagnose(m.topology, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := doctorDocument(d, &e)
+		var found []string
+		for _, f := range doc.Findings {
+			found = append(found, f.Rule)
+		}
+		if !slices.Equal(found, m.rules) || doc.Judged < m.judged || doc.Healthy != (m.rules == nil) {
+			t.Errorf("%s: %q, want %q; healthy %v, %d rules judged, %q", m.name, found, m.rules, doc.Healthy, doc.Judged, doc.Notes)
 		}
 	}
 }

@@ -92,6 +92,7 @@ type report struct {
 	state *health.State
 	file  string
 	gpus  int
+	all   float64      // GPUs of the machine, as it says; 0: it does not
 	gpu   *health.Part // that is read; nil before the first
 }
 
@@ -116,8 +117,21 @@ func (r *report) end() error {
 	if r.gpus == 0 {
 		r.Add(0, "it names no GPU")
 	}
-	r.state.Say(r.state.Host(), "gpus", float64(r.gpus), r.file)
+	if r.all > float64(r.gpus) {
+		r.state.Note("%s shows %d of %g GPUs: of one that was asked for (-i), or cut off", r.file, r.gpus, r.all)
+	}
+	r.state.Say(r.state.Host(), "gpus", max(r.all, float64(r.gpus)), r.file)
 	return r.Err()
+}
+
+// attached notes how many GPUs the machine has.
+func (r *report) attached(line int, text string) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxGPUs {
+		r.Add(line, "%.40q attached GPUs: not a number to %d", text, maxGPUs)
+		return
+	}
+	r.all = float64(n)
 }
 
 // host notes a fact of the machine.

@@ -37,6 +37,8 @@ func ReadText(s *health.State, file string, data []byte) error {
 			r.host(i+1, "driver", value)
 		case name == "CUDA Version" && depth == 0:
 			r.host(i+1, "cuda", value)
+		case name == "Attached GPUs" && depth == 0:
+			r.attached(i+1, value)
 		case len(above) > 1:
 			if e := byText[pathOf(above[1:])]; e != nil {
 				r.value(i+1, e, value)

@@ -76,6 +76,8 @@ func (r *report) element(line int, path []string, text string) {
 		r.host(line, "driver", text)
 	case inside == "cuda_version":
 		r.host(line, "cuda", text)
+	case inside == "attached_gpus":
+		r.attached(line, text)
 	case strings.HasPrefix(inside, "gpu/"):
 		if e := byXML[strings.TrimPrefix(inside, "gpu/")]; e != nil {
 			r.value(line, e, text)
