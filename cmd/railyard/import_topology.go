@@ -61,7 +61,14 @@ func importNCCL(r io.Reader, _ *importFlags) (found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Node()
+	hosts, err := s.Hosts()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(hosts) == 1:
+		return hosts[0], nil
+	}
+	return &survey.Rack{Name: "imported", Source: hosts[0].Source, Hosts: hosts}, nil
 }
 
 // importMatrix reads what nvidia-smi topo -m prints.

@@ -13,6 +13,7 @@ import (
 
 	_ "railyard/internal/long" // accepts -long
 	"railyard/interop/interoptest"
+	"railyard/model/survey"
 	"railyard/model/topology"
 )
 
@@ -29,19 +30,30 @@ func imported(t *testing.T, file string) (*topology.Topology, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Node()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := n.Write(&b, day); err != nil {
-		t.Fatal(err)
-	}
+	b := written(t, s)
 	x, err := topology.Parse(file, b.Bytes(), nil, topology.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, b.String())
 	}
 	return x, b.String()
+}
+
+// written is the topology file of a system, as import writes it.
+func written(t *testing.T, s *System) *bytes.Buffer {
+	hosts, err := s.Hosts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(bytes.Buffer)
+	if len(hosts) == 1 {
+		err = hosts[0].Write(b, day)
+	} else {
+		err = (&survey.Rack{Name: "imported", Source: hosts[0].Source, Hosts: hosts}).Write(b, day)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // kinds are how the first GPU reaches the others.
@@ -73,6 +85,9 @@ func TestDumps(t *testing.T) {
 		{"h100-8-virtual.xml", "h100", map[topology.Kind]int{topology.GPU: 8, topology.NVSwitch: 4, topology.PCIeSwitch: 8, topology.CPU: 2,
 			topology.NIC: 8}, []string{"NVS 18 450", "NVS 18 450", "NVS 18 450", "NVS 18 450", "NVS 18 450", "NVS 18 450", "NVS 18 450"},
 			[]string{"upi16", "x16 is assumed", "class net200"}},
+		{"gb200-2-trays.xml", "gb200", map[topology.Kind]int{topology.GPU: 8, topology.NVSwitch: 18, topology.CPU: 4, topology.NIC: 8},
+			[]string{"NVS 18 900", "NVS 18 900", "NVS 18 900", "NVS 18 900", "NVS 18 900", "NVS 18 900", "NVS 18 900"},
+			[]string{"nvlink_c2c", "template: type0, name: \"host[0-1]\"", "planes: 18, group: 2", "clink"}},
 		{"dgx1-v100.xml", "v100", map[topology.Kind]int{topology.GPU: 8, topology.PCIeSwitch: 4, topology.CPU: 2, topology.NIC: 4},
 			[]string{"NVL 1 25", "NVL 1 25", "NVL 2 50", "NVL 2 50", "SYS 1 15.75", "SYS 1 15.75", "SYS 1 15.75"},
 			[]string{"qpi", "pcie3x16"}},
@@ -132,7 +147,6 @@ var broken = []interoptest.Mistake{
 	{`target="0000:07:00.0"`, `target="there"`, "line 6: nvlink: target \"there\" is not a PCI address"},
 	{`<nic>`, `<card>`, "line 15: unexpected element card"},
 	{`    <nic>`, `<gpu dev="3" sm="70"/><nic>`, "unexpected element gpu"},
-	{`  </cpu>`, `  </cpu><cpu host_hash="0x2" numaid="1"/>`, "a file of several hosts"},
 	{`</system>`, ``, "line"},
 	{valid, `<graphs version="1"/>`, "unexpected element graphs"},
 	{valid, strings.Repeat(`<pci busid="0000:00:00.0">`, 100), "line 1"},
@@ -145,18 +159,62 @@ func TestBrokenFiles(t *testing.T) {
 	})
 }
 
+// TestHosts: hosts of one NVLink domain are in the order of their ranks, with numbers of their own; one that differs has a type of its
+// own, and hosts that share no switches are no rack.
+func TestHosts(t *testing.T) {
+	data, err := os.ReadFile("testdata/gb200-2-trays.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(old, new string) (*survey.Rack, *System) {
+		s, err := Read(strings.NewReader(strings.ReplaceAll(string(data), old, new)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts, err := s.Hosts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &survey.Rack{Name: "rack", Source: "a test", Hosts: hosts}, s
+	}
+	r, s := try("mlx5_0\" dev=\"0\" latency=\"0.000000\" speed=\"400000\" port=\"1\" guid=\"0x5", "mlx5_9\" dev=\"7\" guid=\"0x5")
+	if len(r.Hosts) != 2 || r.Hosts[0].Adapters[0].Name != "mlx5_0" || r.Hosts[1].Adapters[3].Name != "mlx5_9" {
+		t.Errorf("%+v", r.Hosts)
+	}
+	if _, err := s.Node(); err == nil || !strings.Contains(err.Error(), "it is of 2 hosts") {
+		t.Errorf("a machine of two hosts: %v", err)
+	}
+	r, _ = try(`link_speed="32.0 GT/s PCIe" link_width="16">`+"\n      <nic>\n        <net name=\"mlx5_3\" dev=\"3\" latency=\"0.000000\" "+
+		`speed="400000" port="1" guid="0x8"`, `link_speed="16.0 GT/s PCIe" link_width="8">`+"\n      <nic>\n        <net name=\"mlx5_3\" dev=\"3\"")
+	var b bytes.Buffer
+	if err := r.Write(&b, day); err != nil || !strings.Contains(b.String(), `{template: type1, name: "host[1]"}`) {
+		t.Errorf("a host that differs: %v\n%s", err, b.String())
+	}
+	if x, err := topology.Parse("rack.yaml", b.Bytes(), nil, topology.Options{}); err != nil || x.NumNodes() != 2 {
+		t.Errorf("%v", err)
+	}
+	r, _ = try(`target="fffffff:ff:ff.0"`, `target="0000:f3:00.0"`)
+	if err := r.Write(&b, day); err == nil || !strings.Contains(err.Error(), "share no NVSwitches") {
+		t.Errorf("hosts apart: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	interoptest.Fuzz(f, valid, broken, func(t *testing.T, r io.Reader) {
 		s, err := Read(r)
 		if err != nil {
 			return
 		}
-		n, err := s.Node()
+		hosts, err := s.Hosts()
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		if err := n.Write(&b, day); err != nil {
+		write := (&survey.Rack{Name: "rack", Source: "a test", Hosts: hosts}).Write
+		if len(hosts) == 1 {
+			write = hosts[0].Write
+		}
+		if err := write(&b, day); err != nil {
 			return
 		}
 		if _, err := topology.Parse("imported.yaml", b.Bytes(), nil, topology.Options{}); err != nil {

@@ -3,6 +3,7 @@ package nccltopo
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,12 +12,53 @@ import (
 	"railyard/model/units"
 )
 
-// Node is the host that a file describes, to be written as a topology file.
+// Hosts are those that a file describes, in the order of their ranks, to be written as a topology file: one, or several whose GPUs are on
+// the same NVSwitches.
+func (s *System) Hosts() (out []*survey.Node, err error) {
+	var first []int // rank of each host
+	for _, name := range s.hosts() {
+		cpus := slices.DeleteFunc(slices.Clone(s.CPUs), func(c CPU) bool { return c.Host != name })
+		n, rank, err := node(cpus)
+		if err != nil {
+			return nil, err
+		}
+		at := 0
+		for at < len(first) && first[at] <= rank {
+			at++
+		}
+		out, first = slices.Insert(out, at, n), slices.Insert(first, at, rank)
+	}
+	return out, nil
+}
+
+// Node is the host of a file of one.
 func (s *System) Node() (*survey.Node, error) {
-	b := &builder{n: &survey.Node{Name: "imported", Source: "NCCL's topology file", By: "NCCL", CPUs: len(s.CPUs), Vendor: s.vendor(),
-		PCI: map[string]survey.PCI{}}}
+	hosts, err := s.Hosts()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(hosts) > 1:
+		return nil, fmt.Errorf("it is of %d hosts: a machine is one; railyard import reads all", len(hosts))
+	}
+	return hosts[0], nil
+}
+
+// hosts are the hashes of a file's hosts, in its order.
+func (s *System) hosts() (out []string) {
 	for i := range s.CPUs {
-		c := &s.CPUs[i]
+		if !slices.Contains(out, s.CPUs[i].Host) {
+			out = append(out, s.CPUs[i].Host)
+		}
+	}
+	return out
+}
+
+// node is the host with some CPUs, and the first rank on it.
+func node(cpus []CPU) (n *survey.Node, rank int, err error) {
+	b := &builder{n: &survey.Node{Name: "imported", Source: "NCCL's topology file", By: "NCCL", CPUs: len(cpus), Vendor: vendor(&cpus[0]),
+		PCI: map[string]survey.PCI{}}, rank: math.MaxInt}
+	for i := range cpus {
+		c := &cpus[i]
 		for j := range c.PCI {
 			b.device(&c.PCI[j], i, nil)
 		}
@@ -25,7 +67,7 @@ func (s *System) Node() (*survey.Node, error) {
 		}
 	}
 	if len(b.gpus) == 0 {
-		return nil, fmt.Errorf("no gpu element, and no PCI device of a GPU's class: there is nothing to plan for")
+		return nil, 0, fmt.Errorf("no gpu element, and no PCI device of a GPU's class: there is nothing to plan for")
 	}
 	slices.SortStableFunc(b.gpus, func(a, c found) int { return cmp.Compare(a.dev, c.dev) })
 	for _, g := range b.gpus {
@@ -35,13 +77,15 @@ func (s *System) Node() (*survey.Node, error) {
 	for _, x := range b.nets {
 		b.n.Adapters = append(b.n.Adapters, x.adapter)
 	}
+	if slices.ContainsFunc(b.n.GPUs, func(g survey.GPU) bool { return g.C2C }) {
+		b.n.Vendor = survey.Grace
+	}
 	b.peers()
-	return b.n, nil
+	return b.n, b.rank, nil
 }
 
 // vendor is the processor as model/survey knows it.
-func (s *System) vendor() string {
-	c := &s.CPUs[0]
+func vendor(c *CPU) string {
 	switch {
 	case c.Vendor == "GenuineIntel":
 		return fmt.Sprintf("GenuineIntel %d", c.Model)
@@ -56,6 +100,7 @@ type builder struct {
 	n    *survey.Node
 	gpus []found
 	nets []foundNet
+	rank int // the least
 }
 
 type found struct {
@@ -104,6 +149,9 @@ func (b *builder) gpu(p *PCI) {
 	g := survey.GPU{Name: product.Name, Bus: p.Bus, Major: product.Major, Minor: product.Minor, PCIe: lanes(p)}
 	dev := len(b.gpus)
 	if p.GPU != nil {
+		if p.GPU.Rank >= 0 {
+			b.rank = min(b.rank, p.GPU.Rank)
+		}
 		dev, g.Major, g.Minor, g.C2C = p.GPU.Dev, p.GPU.SM/10, p.GPU.SM%10, p.GPU.C2C
 		for _, l := range p.GPU.NVLinks {
 			port := survey.Port{Up: true, End: end(l.Class), Bus: l.Target}

@@ -17,7 +17,7 @@ func Read(r io.Reader) (*System, error) {
 	p := &parser{}
 	x := foreign.XML{What: "topology file of NCCL", Open: p.open,
 		Parents: map[string]string{"system": "", "cpu": "system", "pci": "cpu|pci", "pcilink": "pci", "gpu": "pci", "nvlink": "gpu",
-			"c2c": "gpu", "nic": "cpu|pci", "net": "nic"}}
+			"c2c": "gpu", "nic": "cpu|pci", "net": "nic", "gin": "nic", "rma": "nic"}}
 	if err := x.Read(data); err != nil {
 		return nil, err
 	}
@@ -70,6 +70,9 @@ func (p *parser) open(e *foreign.Element) error {
 	case "nic":
 		p.above(e)
 	case "net":
+		if e.Has("net") && e.Int("net", 0, 1) == 0 {
+			break // one of several ports that NCCL makes one adapter of, which stands there as well
+		}
 		if len(p.pcis) == 0 {
 			p.cpu().Nets = append(p.cpu().Nets, net(e))
 			break

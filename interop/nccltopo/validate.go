@@ -22,18 +22,18 @@ func (p *PCI) graphics() bool {
 
 // Validate checks what NCCL takes for granted.
 func (s *System) Validate() error {
-	v := &validator{buses: map[string]bool{}, devs: map[int]bool{}}
+	v := &validator{}
 	if len(s.CPUs) == 0 {
 		v.Add(0, "no cpu element: there is nothing that GPUs could hang on")
 	}
-	for i := range s.CPUs {
-		c := &s.CPUs[i]
-		if c.Host != s.CPUs[0].Host {
-			v.Add(c.line, "cpu: host %s, the first one has %s: a file of several hosts; give the file that one host writes alone", c.Host,
-				s.CPUs[0].Host)
-		}
-		for j := range c.PCI {
-			v.device(&c.PCI[j])
+	for _, host := range s.hosts() { // each has addresses and numbers of its own
+		v.buses, v.devs = map[string]bool{}, map[int]bool{}
+		for i := range s.CPUs {
+			for j := range s.CPUs[i].PCI {
+				if s.CPUs[i].Host == host {
+					v.device(&s.CPUs[i].PCI[j])
+				}
+			}
 		}
 	}
 	return v.Err()

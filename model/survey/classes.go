@@ -83,6 +83,9 @@ func networkClass(a Adapter) topology.Class {
 		Source: "line rate that the system reports; latency: assumption, 0.6us a hop with its share of switch and adapter", Date: read}
 }
 
+// Grace is the processor that GPUs are joined to chip to chip, as Linux numbers it.
+const Grace = "ARM 0xd4f"
+
 // socketClass joins sockets; no system tells its rate.
 func socketClass(vendor string) topology.Class {
 	c := topology.Class{Medium: topology.Socket, Latency: hopSocket, Date: read}
@@ -100,7 +103,7 @@ func socketClass(vendor string) topology.Class {
 		c.Name, c.Rate, c.Source = "xgmi_socket", 96e9, "assumption: three xGMI links of 16 GT/s, 2 bytes a transfer"
 	case strings.HasPrefix(name, "POWER"):
 		c.Name, c.Rate, c.Source = "xbus", 64e9, "POWER X-bus, 64 GB/s a direction (OLCF Summit documentation)"
-	case vendor == "ARM 0xd4f":
+	case vendor == Grace:
 		c.Name, c.Rate, c.Source = "clink", 300e9, "assumption: Grace to Grace"
 	default:
 		c.Name, c.Rate, c.Source = "socket", 96e9, "assumption: a processor that this version does not know, "+
@@ -111,7 +114,7 @@ func socketClass(vendor string) topology.Class {
 }
 
 // profiles are the shipped cost profiles by what GPUs are called, for GPUs with NVLink.
-var profiles = []string{"h200", "h100", "a100", "b200", "v100"}
+var profiles = []string{"gb200", "h200", "h100", "a100", "b200", "v100"}
 
 // profile is the default cost profile for a GPU, "" where there is none.
 func profile(g *GPU, up bool) string {

@@ -22,7 +22,7 @@ func (n *Node) Write(w io.Writer, date time.Time) error {
 	}
 	f := &file{machine: m, date: date.Format(time.DateOnly)}
 	f.head()
-	f.constants()
+	f.constants(m)
 	f.parts()
 	_, err = io.WriteString(w, f.b.String())
 	return err
@@ -31,8 +31,10 @@ func (n *Node) Write(w io.Writer, date time.Time) error {
 // file writes a machine.
 type file struct {
 	*machine
-	b    strings.Builder
-	date string
+	b      strings.Builder
+	date   string
+	indent string // before each line
+	bare   bool   // without remarks on parts, so that equal machines read the same
 }
 
 // line writes a line. Names that others gave may hold what YAML does not, such as broken UTF-8 and control characters.
@@ -42,7 +44,7 @@ func (f *file) line(format string, args ...any) {
 			return r
 		}
 		return unicode.ReplacementChar
-	}, fmt.Sprintf(format+"\n", args...)))
+	}, f.indent+fmt.Sprintf(format+"\n", args...)))
 }
 
 func (f *file) head() {
@@ -58,24 +60,33 @@ func (f *file) head() {
 	}
 }
 
-func (f *file) constants() {
+// constants are the classes and models of machines.
+func (f *file) constants(of ...*machine) {
 	f.line("classes:")
-	for _, c := range f.classes {
-		f.line("  %s: {medium: %v, rate: %s, latency: %v, source: %q, date: %s}", c.Name, c.Medium, exactRate(c.Rate), c.Latency,
-			c.Source, c.Date)
+	seen := map[string]bool{}
+	for _, m := range of {
+		for _, c := range m.classes {
+			if !seen[c.Name] {
+				f.line("  %s: {medium: %v, rate: %s, latency: %v, source: %q, date: %s}", c.Name, c.Medium, exactRate(c.Rate), c.Latency,
+					c.Source, c.Date)
+			}
+			seen[c.Name] = true
+		}
 	}
 	f.line("models:")
-	seen := map[string]bool{}
-	for i, d := range f.devices {
-		if d.model == "" || seen[d.model] {
-			continue
-		}
-		seen[d.model] = true
-		switch d.kind {
-		case topology.GPU:
-			f.gpuModel(d.model, &f.GPUs[i])
-		case topology.NVSwitch:
-			f.switchModel(d.model)
+	clear(seen)
+	for _, m := range of {
+		for i, d := range m.devices {
+			if d.model == "" || seen[d.model] {
+				continue
+			}
+			seen[d.model] = true
+			switch d.kind {
+			case topology.GPU:
+				f.gpuModel(d.model, &m.GPUs[i])
+			case topology.NVSwitch:
+				f.switchModel(d.model)
+			}
 		}
 	}
 }
@@ -135,7 +146,7 @@ func sameLine(a, b part) bool {
 func (f *file) group(list []part) {
 	var notes []string
 	for _, d := range list {
-		if d.note != "" {
+		if d.note != "" && !f.bare {
 			notes = append(notes, d.note)
 		}
 	}
