@@ -2,6 +2,7 @@ package ibnet
 
 import (
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func network(r io.Reader) (*survey.Network, error) {
 func TestReadDiscover(t *testing.T) {
 	n, err := network(strings.NewReader(valid))
 	if err != nil || len(n.Leaves) != 2 || strings.Join(n.Leaves[0], " ") != "node-01 node-02" || n.Adapters != 1 || n.Rails != 1 ||
-		n.Rate != 50e9 || n.Levels[0] != (survey.Level{Group: 2, Uplinks: 2}) || n.Levels[1] != (survey.Level{Count: 1}) {
+		n.Rate != 50e9 || !reflect.DeepEqual(n.Levels, []survey.Level{{Group: []int{2}, Uplinks: 2}, {Count: 1}}) {
 		t.Errorf("%+v %v", n, err)
 	}
 	interoptest.Mistakes(t, valid, broken, func(r io.Reader) error { _, err := network(r); return err })

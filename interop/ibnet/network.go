@@ -29,7 +29,8 @@ func (f *Fabric) Network(n *survey.Network) (*survey.Network, error) {
 	if err := x.group(hosts); err != nil {
 		return nil, err
 	}
-	return n, x.levels()
+	x.levels()
+	return n, nil
 }
 
 // layout sorts a fabric into levels.
@@ -147,24 +148,13 @@ func (x *layout) rate() error {
 	return nil
 }
 
-// levels are those above the nodes. Groups differ in size by at most what the last one lacks.
-func (x *layout) levels() error {
-	size := 0
-	for _, l := range x.n.Leaves {
-		size = max(size, len(l))
-	}
-	slices.SortStableFunc(x.n.Leaves, func(a, b []string) int { return cmp.Compare(len(b), len(a)) }) // the smallest last
+// levels are those above the nodes.
+func (x *layout) levels() {
+	sizes := make([]int, len(x.n.Leaves))
 	for i, l := range x.n.Leaves {
-		if len(l) != size && i < len(x.n.Leaves)-1 {
-			return fmt.Errorf("the leaves of %s serve %d nodes, those of %s %d: groups of a topology file are of one size (the last may "+
-				"be smaller)",
-				l[0], len(l), x.n.Leaves[0][0], size)
-		}
+		sizes[i] = len(l)
 	}
-	x.n.Levels = []survey.Level{{Group: size}}
-	if len(x.n.Leaves) == 1 {
-		x.n.Levels[0].Group = 0
-	}
+	x.n.Levels = []survey.Level{{Group: survey.Groups(sizes)}}
 	top := 0
 	for _, tier := range x.tier {
 		top = max(top, tier)
@@ -176,7 +166,6 @@ func (x *layout) levels() error {
 		x.n.Levels[0].Uplinks = x.uplinks()
 		x.n.Levels = append(x.n.Levels, survey.Level{Count: x.count(2)})
 	}
-	return nil
 }
 
 // uplinks are the links of most leaves to the switches above.

@@ -119,9 +119,12 @@ func switchIn(name, nodes, switches string) (s survey.Switch, err error) {
 type yamlTopology struct {
 	Name    string     `file:"topology,need"`
 	Default bool       `file:"cluster_default"`
-	Flat    bool       `file:"flat"`
 	Tree    *yamlTree  `file:"tree,optional"`
 	Block   *yamlBlock `file:"block,optional"`
+	// These say nothing of switches.
+	Flat    yamlfile.Ignored `file:"flat"`
+	Ring    yamlfile.Ignored `file:"ring"`
+	Torus3D yamlfile.Ignored `file:"torus3d"`
 }
 
 type yamlTree struct {

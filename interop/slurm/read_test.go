@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func network(r io.Reader) (*survey.Network, error) {
 func TestRead(t *testing.T) {
 	n, err := network(strings.NewReader(conf))
 	if err != nil || len(n.Leaves) != 3 || len(n.Leaves[2]) != 4 || n.Leaves[1][5] != "dev11" || len(n.Levels) != 2 ||
-		n.Levels[0] != (survey.Level{Group: 6, Uplinks: 6}) || n.Levels[1] != (survey.Level{}) {
+		!reflect.DeepEqual(n.Levels, []survey.Level{{Group: []int{6}, Uplinks: 6}, {}}) {
 		t.Errorf("%+v %v", n, err)
 	}
 	n, err = network(strings.NewReader(yamlText))
@@ -58,6 +59,19 @@ func TestRead(t *testing.T) {
 		"of 2 topologies two is taken") {
 		t.Errorf("%+v %v", n, err)
 	}
+}
+
+// TestOtherTopologies: rings, tori and flat ones beside the default, as in the man page of topology.yaml, are passed over; groups of any
+// size are read.
+func TestOtherTopologies(t *testing.T) {
+	n, err := network(strings.NewReader("- topology: a\n  flat: {alpha_step_rank: true}\n- topology: b\n  ring: {rings: [{ring: r, nodes: x}]}\n" +
+		"- topology: c\n  torus3d: {toruses: [{name: p, dims: {x: 1}}]}\n- topology: d\n  cluster_default: true\n  tree:\n    switches:\n" +
+		"      - {switch: top, children: 's[0-2]'}\n      - {switch: s0, nodes: n1}\n      - {switch: s1, nodes: 'n[2-4]'}\n" +
+		"      - {switch: s2, nodes: 'n[5-6]'}\n"))
+	if err != nil || !reflect.DeepEqual(n.Levels, []survey.Level{{Group: []int{1, 3}, Uplinks: 3}, {}}) {
+		t.Fatalf("%+v %v", n, err)
+	}
+	interoptest.Topology(t, n)
 }
 
 func TestBroken(t *testing.T) {

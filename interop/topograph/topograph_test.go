@@ -28,7 +28,6 @@ var broken = []interoptest.Mistake{
 	{"- switch: S3", "- leaf: S3", "block: \"switch\" is missing"},
 	{`"I[34-36]"`, `"I[34-"`, `"I[34-"`},
 	{`"I[34-36]"`, `"I[34-35]", I21`, "node I21 is below two switches"},
-	{`["I[21-22]", "I25"]`, `["I21"]`, "S3 has 3"},
 	{"labels: {zone: a}", "name: S9", "switch S1 calls itself S9"},
 	{"switches: [S2, S3]", "switches: [S1]", "form a ring"},
 	{"switches: [S2, S3]", "switches: [[]]", "must be a list of names"},

@@ -28,9 +28,26 @@ type Network struct {
 
 // Level is a level of switches.
 type Level struct {
-	Group   int // nodes (of the first level) or groups below that are joined; 0: all
-	Count   int // switches of a group; 0: as many as are needed
-	Uplinks int // of each switch; 0: of the last level
+	Group   []int // nodes (of the first level) or groups below that are joined, as Groups has them; nil: all
+	Count   int   // switches of a group; 0: as many as are needed
+	Uplinks int   // of each switch; 0: of the last level
+}
+
+// Groups are the sizes of groups as a topology file has them: the last number is also that of those behind it, and the last group may
+// be smaller; nil: one group of all.
+func Groups(sizes []int) []int {
+	n := len(sizes)
+	if n < 2 {
+		return nil
+	}
+	out := slices.Clone(sizes[:n-1])
+	if last := sizes[n-1]; last > out[n-2] {
+		return append(out, last)
+	}
+	for len(out) > 1 && out[len(out)-1] == out[len(out)-2] {
+		out = out[:len(out)-1]
+	}
+	return out
 }
 
 // kinds of the levels, from the leaves on.
@@ -65,10 +82,13 @@ func (n *Network) Write(w io.Writer, date time.Time) error {
 const networkName = "network"
 
 func (l Level) fields() (s string) {
+	if len(l.Group) > 0 {
+		s = ", group: " + strings.ReplaceAll(fmt.Sprint(l.Group), " ", ", ")
+	}
 	for _, x := range []struct {
 		key   string
 		value int
-	}{{"group", l.Group}, {"count", l.Count}, {"uplinks", l.Uplinks}} {
+	}{{"count", l.Count}, {"uplinks", l.Uplinks}} {
 		if x.value > 0 {
 			s += fmt.Sprintf(", %s: %d", x.key, x.value)
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"railyard/model/units"
 )
@@ -48,7 +47,8 @@ func TreeNetwork(n *Network, switches []Switch, adapters int) (*Network, error) 
 	if len(t.roots) > 1 {
 		n.Notes = append(n.Notes, fmt.Sprintf("the tree has %d roots: a switch above them is assumed", len(t.roots)))
 	}
-	return n, t.levels(n)
+	t.levels(n)
+	return n, nil
 }
 
 // tree is a tree while it is walked.
@@ -129,71 +129,38 @@ func (t *tree) walk(s *Switch, above []*Switch) error {
 	return nil
 }
 
-// levels are those of a tree whose groups are of one size, but for the last of each level.
-func (t *tree) levels(n *Network) error {
+// levels are those of a tree.
+func (t *tree) levels(n *Network) {
 	n.Leaves = t.leaves
 	sizes := make([]int, len(t.leaves))
 	for i, l := range t.leaves {
 		sizes[i] = len(l)
 	}
-	group, err := equal("leaf", sizes, t.names)
-	if err != nil {
-		return err
-	}
-	links := group * n.Adapters
-	n.Levels = []Level{{Group: group}}
+	links := slices.Max(sizes) * n.Adapters
+	n.Levels = []Level{{Group: Groups(sizes)}}
 	for up := t.depth - 2; up >= -1 && len(sizes) > 1; up-- {
-		var names []string
-		sizes, names = t.groupsAt(up)
-		if group, err = equal("switch", sizes, names); err != nil {
-			return err
-		}
+		sizes = t.groupsAt(up)
 		n.Levels[len(n.Levels)-1].Uplinks = links
-		links *= group
-		if len(sizes) == 1 {
-			n.Levels = append(n.Levels, Level{})
-			break
-		}
-		n.Levels = append(n.Levels, Level{Group: group})
+		links *= slices.Max(sizes)
+		n.Levels = append(n.Levels, Level{Group: Groups(sizes)})
 	}
-	if len(t.leaves) == 1 {
-		n.Levels[0].Group = 0
-	}
-	return nil
 }
 
 // groupsAt are how many groups of the level below each switch of a depth joins; −1: a switch above the roots.
-func (t *tree) groupsAt(depth int) (sizes []int, names []string) {
+func (t *tree) groupsAt(depth int) (sizes []int) {
 	var last, below *Switch
 	for i, p := range t.paths {
 		var at *Switch
-		name := "the one above all"
 		if depth >= 0 {
-			at, name = p[depth], p[depth].Name
+			at = p[depth]
 		}
 		if i == 0 || at != last {
-			sizes, names, last, below = append(sizes, 0), append(names, name), at, nil
+			sizes, last, below = append(sizes, 0), at, nil
 		}
 		if b := p[depth+1]; b != below {
 			sizes[len(sizes)-1]++
 			below = b
 		}
 	}
-	return sizes, names
-}
-
-// equal is the size of all groups; the last one may be smaller.
-func equal(what string, sizes []int, names []string) (int, error) {
-	var different []string
-	for i, s := range sizes {
-		if s != sizes[0] && (i < len(sizes)-1 || s > sizes[0]) {
-			different = append(different, fmt.Sprintf("%s has %d", names[i], s))
-		}
-	}
-	if len(different) > 0 {
-		return 0, fmt.Errorf("%s %s has %d below it, but %s: groups of a topology file are of one size (the last may be smaller); "+
-			"divide the network "+
-			"or name the nodes that are missing", what, names[0], sizes[0], strings.Join(different[:min(len(different), 5)], ", "))
-	}
-	return sizes[0], nil
+	return sizes
 }

@@ -1,10 +1,6 @@
 package topology
 
-import (
-	"math"
-
-	"railyard/model/units"
-)
+import "railyard/model/units"
 
 // firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
@@ -62,11 +58,11 @@ func (x *fabricBuilder) attach(e endpoint, switches []DeviceID, class int32, spr
 
 // unitOf says which group of nodes an endpoint belongs to.
 func (x *fabricBuilder) unitOf(ends []endpoint, l *levelSpec, down int) func(endpoint) int {
-	group := l.Group
+	group := sizes(l.Group)
 	switch {
-	case group > 0:
+	case group != nil:
 	case down == 0:
-		group = len(x.t.nodes)
+		group = sizes{len(x.t.nodes)}
 	case x.spec.Rails == 1:
 		return x.fillInOrder(ends, down)
 	default:
@@ -77,10 +73,10 @@ func (x *fabricBuilder) unitOf(ends []endpoint, l *levelSpec, down int) func(end
 			count[k] += x.linksOf(e)
 			perNode = max(perNode, count[k])
 		}
-		group = max(1, down/perNode)
+		group = sizes{max(1, down/perNode)}
 	}
 	stride := l.Stride
-	return func(e endpoint) int { return e.node%stride + stride*(e.node/(stride*group)) }
+	return func(e endpoint) int { return e.node%stride + stride*group.of(e.node/stride) }
 }
 
 func (x *fabricBuilder) fillInOrder(ends []endpoint, down int) func(endpoint) int {
@@ -110,7 +106,7 @@ func (x *fabricBuilder) setTier(name string, ends []endpoint, unit func(endpoint
 	for i := len(ends) - 1; i >= 0; i-- { // the first endpoint of a node decides
 		of[ends[i].node] = int32(unit(ends[i]))
 	}
-	x.info.nodeUnit, x.info.levels = of, []tierLevel{{name, 1}}
+	x.info.nodeUnit, x.info.levels = of, []tierLevel{{name, sizes{1}}}
 }
 
 // nextLevel joins the groups of the level below, unless there is nothing to join.
@@ -123,8 +119,8 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 	var order [][2]int
 	for _, g := range below {
 		key := [2]int{0, 0}
-		if l.Group > 0 {
-			key[0] = g.unit / l.Group
+		if l.Group != nil {
+			key[0] = sizes(l.Group).of(g.unit)
 		}
 		if l.Scope == "rail" {
 			key[1] = g.rail
@@ -159,8 +155,8 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		}
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
 	}
-	if l.Group > 0 {
-		x.podTier(l)
+	if l.Group != nil { // its groups are a tier
+		x.info.levels = append(x.info.levels, tierLevel{l.Kind.String(), l.Group})
 	}
 	return out
 }
@@ -217,11 +213,4 @@ func (x *fabricBuilder) upperSwitches(l *levelSpec, groups map[[2]int][]switchGr
 		}
 	}
 	return out
-}
-
-// podTier remembers which nodes share second-level (and higher) switches.
-func (x *fabricBuilder) podTier(l *levelSpec) {
-	below := x.info.levels[len(x.info.levels)-1]
-	div := min(int64(below.div)*int64(l.Group), math.MaxInt32)
-	x.info.levels = append(x.info.levels, tierLevel{l.Kind.String(), int32(div)})
 }

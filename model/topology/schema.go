@@ -138,7 +138,7 @@ type fabricSpec struct {
 type levelSpec struct {
 	Kind             Kind    `file:"kind,need"`
 	Model            string  `file:"model"`
-	Group            int     `file:"group,lo=1,hi=1048576"` // 0: not given
+	Group            []int   `file:"group,lo=1,hi=1048576"` // nil: not given
 	Stride           int     `file:"stride,default=1,lo=1,hi=1048576"`
 	Planes           int     `file:"planes,default=1,lo=1,hi=1048576"`
 	Count            int     `file:"count,lo=1,hi=1048576"`

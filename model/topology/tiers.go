@@ -7,11 +7,25 @@ type Tier struct {
 	Groups int
 }
 
-// tierLevel is a level of a fabric that groups nodes: div groups of the first level
-// make one of it.
+// tierLevel is a level of a fabric that groups those of the level below, at first nodes that share switches.
 type tierLevel struct {
-	name string
-	div  int32
+	name  string
+	group sizes
+}
+
+// sizes are those of groups of consecutive members; the last one is also that of all groups behind it.
+type sizes []int
+
+// of is the group of a member.
+func (s sizes) of(member int) int {
+	last := len(s) - 1
+	for g, n := range s[:last] {
+		if member < n {
+			return g
+		}
+		member -= n
+	}
+	return last + member/s[last]
 }
 
 // Tiers are the levels of locality, innermost first: "node", then one for each fabric
@@ -40,9 +54,10 @@ func (t *Topology) finishTiers() {
 	}
 	t.tiers = []Tier{t.rankTier("node", of)}
 	for _, f := range t.fabrics {
+		copy(of, f.nodeUnit)
 		for _, level := range f.levels {
-			for n, unit := range f.nodeUnit {
-				of[n] = unit / level.div
+			for n, unit := range of {
+				of[n] = int32(level.group.of(int(unit)))
 			}
 			r := t.rankTier(level.name, of)
 			if r.Groups > 1 && r.Groups < t.tiers[len(t.tiers)-1].Groups {

@@ -72,6 +72,9 @@ func check(o *Object, v reflect.Value) {
 	}
 }
 
+// Ignored is a value of which nothing is read, whatever it is.
+type Ignored struct{}
+
 // field reads one key.
 func (o *Object) field(f *field) {
 	need, before := f.has("need"), o.Total()
@@ -88,6 +91,8 @@ func (o *Object) field(f *field) {
 				o.AddAt(o.Where(f.key), "%s: %v", o.What, err)
 			}
 		}
+	case *Ignored:
+		o.Value(f.key)
 	case *bool:
 		otherwise := f.options["default"] == "true"
 		*v = parsed(o, f.key, o.Value(f.key), otherwise, "true or false", func(text string) (bool, bool) {
