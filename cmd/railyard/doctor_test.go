@@ -76,7 +76,8 @@ var plantedTexts = []struct{ file, behind, old, new, rule, says string }{
 	{"smi.txt", "GPU 00000000:5D:00.0", "Current Power Limit : 700.00 W", "Current Power Limit : 450.00 W", "power-cap",
 		"GPU 3 may draw 450 W of 700 W"},
 	{"smi.txt", "GPU 00000000:5D:00.0", "Graphics : 1980 MHz", "Graphics : 1410 MHz", "clock-set", "GPU 3 is set to 1410 MHz"},
-	{"smi.txt", "GPU 00000000:9B:00.0", "GPU Recovery Action : None", "GPU Recovery Action : Reset", "recovery", `GPU 4 wants the action "Reset"`},
+	{"smi.txt", "GPU 00000000:9B:00.0", "GPU Recovery Action : None", "GPU Recovery Action : Reset", "recovery",
+		`GPU 4 wants the action "Reset"`},
 	{"smi.txt", "GPU 00000000:9B:00.0", "Replays Since Reset : 0", "Replays Since Reset : 9000", "pcie-replays", "GPU 4 sent 9000"},
 	{"rates.txt", "GPU 3:", "Link 17: 26.562 GB/s", "Link 17: <inactive>", "nvlinks-missing", "GPU 3 has 17 of 18 NVLinks"},
 	{"rates.txt", "GPU 2:", "Link 7: 26.562 GB/s", "Link 7: 13.281 GB/s", "nvlink-slow", "GPU 2 link 7 runs at 13.3 GB/s"},
@@ -151,7 +152,8 @@ func TestTwoMachines(t *testing.T) {
 	for _, x := range []struct{ file, old, new, says string }{
 		{"rates.txt", "", "", ""},
 		{"errors.txt", "UUID: GPU-3", "UUID: GPU-9", "are of two machines, by the uuid of their GPUs"},
-		{"smi.txt", "GPU 00000000:4C:00.0", "GPU 00000000:4D:00.0", "GPU 2 is at 0000:4d:00.0, where the list of PCI devices has other GPUs"},
+		{"smi.txt", "GPU 00000000:4C:00.0", "GPU 00000000:4D:00.0",
+			"GPU 2 is at 0000:4d:00.0, where the list of PCI devices has other GPUs"},
 	} {
 		files := collected(t)
 		for _, bus := range []string{"19", "3b", "4c", "5d", "9b", "bb", "cb", "db"} {

@@ -185,7 +185,8 @@ func TestHosts(t *testing.T) {
 		t.Errorf("a machine of two hosts: %v", err)
 	}
 	r, _ = try(`link_speed="32.0 GT/s PCIe" link_width="16">`+"\n      <nic>\n        <net name=\"mlx5_3\" dev=\"3\" latency=\"0.000000\" "+
-		`speed="400000" port="1" guid="0x8"`, `link_speed="16.0 GT/s PCIe" link_width="8">`+"\n      <nic>\n        <net name=\"mlx5_3\" dev=\"3\"")
+		`speed="400000" port="1" guid="0x8"`,
+		`link_speed="16.0 GT/s PCIe" link_width="8">`+"\n      <nic>\n        <net name=\"mlx5_3\" dev=\"3\"")
 	var b bytes.Buffer
 	if err := r.Write(&b, day); err != nil || !strings.Contains(b.String(), `{template: type1, name: "host[1]"}`) {
 		t.Errorf("a host that differs: %v\n%s", err, b.String())

@@ -64,7 +64,8 @@ func TestRead(t *testing.T) {
 // TestOtherTopologies: rings, tori and flat ones beside the default, as in the man page of topology.yaml, are passed over; groups of any
 // size are read.
 func TestOtherTopologies(t *testing.T) {
-	n, err := network(strings.NewReader("- topology: a\n  flat: {alpha_step_rank: true}\n- topology: b\n  ring: {rings: [{ring: r, nodes: x}]}\n" +
+	n, err := network(strings.NewReader("- topology: a\n  flat: {alpha_step_rank: true}\n- topology: b\n" +
+		"  ring: {rings: [{ring: r, nodes: x}]}\n" +
 		"- topology: c\n  torus3d: {toruses: [{name: p, dims: {x: 1}}]}\n- topology: d\n  cluster_default: true\n  tree:\n    switches:\n" +
 		"      - {switch: top, children: 's[0-2]'}\n      - {switch: s0, nodes: n1}\n      - {switch: s1, nodes: 'n[2-4]'}\n" +
 		"      - {switch: s2, nodes: 'n[5-6]'}\n"))

@@ -29,7 +29,8 @@ func TestTwoMachines(t *testing.T) {
 		s.Say(s.GPU(gpu), "uuid", uuids[0], "a.xml:1")
 		s.Say(s.GPU(gpu), "uuid", uuids[1], "b.txt:2")
 	}
-	if len(s.Notes) != 1 || s.Notes[0] != "a.xml and b.txt are of two machines, by the uuid of their GPUs: give what one machine says alone" {
+	if len(s.Notes) != 1 ||
+		s.Notes[0] != "a.xml and b.txt are of two machines, by the uuid of their GPUs: give what one machine says alone" {
 		t.Errorf("%q", s.Notes)
 	}
 }

@@ -56,7 +56,8 @@ func adopt(s *health.State, p *health.Part) {
 		return
 	}
 	if p.Kind == health.GPU && !s.Has(health.PCI, bus) && slices.ContainsFunc(s.Parts(health.PCI), isGPU) {
-		s.Note("%v is at %s, where the list of PCI devices has other GPUs and none there: files of two machines, or a GPU that is lost", p, bus)
+		s.Note("%v is at %s, where the list of PCI devices has other GPUs and none there: files of two machines, or a lost "+
+			"GPU", p, bus)
 	}
 	at := s.Part(health.PCI, bus)
 	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_gen", "pcie_gen_max", "numa"} {
