@@ -16,7 +16,7 @@ const worthSaying = 0.07
 
 // misaligned says what a plan loses since its places are not aligned to 16 bytes; nothing where that is within what predictions are off.
 func misaligned(took, slower units.Time) []string {
-	if float64(slower) < worthSaying*float64(took) {
+	if float64(slower) <= worthSaying*float64(took) {
 		return nil
 	}
 	return []string{fmt.Sprintf("misaligned: ranks' parts do not begin at multiples of 16 bytes, which costs %v of %v (%.0f %%): "+
