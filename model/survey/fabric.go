@@ -82,7 +82,11 @@ func (n *Network) Write(w io.Writer, date time.Time) error {
 const networkName = "network"
 
 func (l Level) fields() (s string) {
-	if len(l.Group) > 0 {
+	switch len(l.Group) {
+	case 0:
+	case 1:
+		s = fmt.Sprintf(", group: %d", l.Group[0])
+	default:
 		s = ", group: " + strings.ReplaceAll(fmt.Sprint(l.Group), " ", ", ")
 	}
 	for _, x := range []struct {
