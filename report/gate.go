@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/model/units"
@@ -81,5 +82,21 @@ func (d *GateDocument) Finds(size int64) string {
 	if len(not) > 0 {
 		out += "; not surely " + strings.Join(not, ", ")
 	}
-	return out
+	return out + d.wants(size)
+}
+
+// wants says what own runs would find that the gate of a size does not, and how little they may spread; "" where it has such runs, or
+// none would.
+func (d *GateDocument) wants(size int64) string {
+	i := slices.IndexFunc(d.Rows, func(r GateRow) bool { return r.SizeBytes == size })
+	var would []string
+	for _, f := range d.Faults {
+		if f.SizeBytes == size && f.Bearable != nil && i >= 0 && d.Rows[i].Runs == 0 {
+			would = append(would, fmt.Sprintf("%s (that spread less than %s)", f.Kind, table.Percent(*f.Bearable)))
+		}
+	}
+	if len(would) == 0 {
+		return ""
+	}
+	return "; own runs on the healthy machine (--healthy) would find " + strings.Join(would, ", ")
 }

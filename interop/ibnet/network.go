@@ -26,6 +26,9 @@ func (f *Fabric) Network(n *survey.Network) (*survey.Network, error) {
 		return nil, errors.New("no switch leads to an adapter whose name says its host, such as \"node1 mlx5_0\"")
 	}
 	x.tiers()
+	if err := x.joined(hosts); err != nil {
+		return nil, err
+	}
 	if err := x.group(hosts); err != nil {
 		return nil, err
 	}
@@ -99,6 +102,36 @@ func (x *layout) tiers() {
 	}
 }
 
+// joined is an error where some hosts cannot reach the first one over any switch.
+func (x *layout) joined(hosts []host) error {
+	beside := map[string][]string{} // switches by those that they are linked to, either way
+	for _, s := range x.f.Switches {
+		for _, p := range s.Ports {
+			if p.Switch {
+				beside[s.ID], beside[p.Peer] = append(beside[s.ID], p.Peer), append(beside[p.Peer], s.ID)
+			}
+		}
+	}
+	reached := map[string]bool{}
+	reach := func(from ...string) {
+		for len(from) > 0 {
+			at := from[0]
+			if from = from[1:]; !reached[at] {
+				reached[at] = true
+				from = append(from, beside[at]...)
+			}
+		}
+	}
+	reach(hosts[0].leaves...)
+	for _, h := range hosts {
+		if !slices.ContainsFunc(h.leaves, func(leaf string) bool { return reached[leaf] }) {
+			return fmt.Errorf("no switch joins %s and %s: give each network's output by itself", hosts[0].name, h.name)
+		}
+		reach(h.leaves...)
+	}
+	return nil
+}
+
 // group puts nodes with the same leaves together, which all have as many adapters.
 func (x *layout) group(hosts []host) error {
 	adapters := map[int]int{}
@@ -163,8 +196,12 @@ func (x *layout) levels() {
 		x.note("%d tiers of switches: what is above the spines is drawn as part of these", top)
 	}
 	if top > 1 {
-		x.n.Levels[0].Uplinks = x.uplinks()
-		x.n.Levels = append(x.n.Levels, survey.Level{Count: x.count(2)})
+		up, spines := x.uplinks(), x.count(2)
+		if spines > up {
+			x.note("%d spines, of which a leaf reaches %d: as many are drawn", spines, up)
+		}
+		x.n.Levels[0].Uplinks = up
+		x.n.Levels = append(x.n.Levels, survey.Level{Count: min(spines, up)})
 	}
 }
 
