@@ -21,7 +21,7 @@ type Bounds struct {
 	profile *cost.Profile
 	router  *topology.Router
 	routes  map[[2]int32]*routeCost
-	view    int // whose programs are looked at; −1: those of the root's node
+	view    int // whose programs are looked at; −1: those of the root's node, of the weakest where there is no root
 	routed  int // to how many ranks of other nodes each
 
 	crossings map[[2]int]float64             // by node and direction: bytes/s

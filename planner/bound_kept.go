@@ -35,14 +35,21 @@ func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size
 // left than others: the bound by the programs of that node, where most is in the way, and
 // of the root's. It says what a plan costs that is too large to simulate there.
 func LeastTime(t *topology.Topology, p *cost.Profile, s *schedule.Schedule, size units.Bytes) units.Time {
-	least := NewBounds(t, p).Time(s, size)
 	b := NewBounds(t, p)
+	b.view = t.NodeOf(s.Spec.Root)
+	least := b.Time(s, size)
+	b = NewBounds(t, p)
 	b.view, b.routed = weakest(t), maxRoutedForPlan
 	return max(least, b.Time(s, size))
 }
 
 // weakest is the node whose links carry least together, of equal ones the first.
 func weakest(t *topology.Topology) int {
+	type key struct{}
+	return topology.Once(t, key{}, func() int { return findWeakest(t) })
+}
+
+func findWeakest(t *topology.Topology) int {
 	rates := make([]units.Rate, t.NumNodes())
 	for i, l := range t.Links() {
 		for _, d := range []topology.DeviceID{l.From, l.To} {

@@ -32,7 +32,7 @@ const maxRoutedForPlan = 1 << 12
 // maxViewed bounds the ranks whose programs are expanded.
 const maxViewed = 16
 
-// nodeView is one node's programs: of rank 0's node, of the root's, or of one that is chosen.
+// nodeView is one node's programs: of the root's, of the weakest where there is none, or of one that is chosen.
 type nodeView struct {
 	paths *schedule.Routes
 	b     *Bounds
@@ -66,8 +66,12 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 		n.paths = &schedule.Routes{} // of another topology, which whoever plays it refuses
 	}
 	node := b.view
-	if node < 0 {
+	switch {
+	case node >= 0:
+	case s.Spec.Kind.Rooted():
 		node = b.t.NodeOf(s.Spec.Root)
+	default:
+		node = weakest(b.t)
 	}
 	for r := range s.Spec.Ranks {
 		if b.t.NodeOf(r) == node && len(n.ranks) < maxViewed {

@@ -122,8 +122,8 @@ func (c *contest) foretell(i int) error {
 	return nil
 }
 
-// ofEqualPieces are the two next shorter pipelines of a candidate's family, if they may be played with pieces as large as its own
-// for less work than it takes itself.
+// ofEqualPieces are two shorter pipelines of a candidate's family, if they may be played with pieces as large as its own for less work
+// than it takes itself: the longest that leave half of it to be saved, else the shortest.
 func (c *contest) ofEqualPieces(i int) []int {
 	var out []int // candidates of a family stand in the order of their depths
 	depth := c.list[i].Schedule.Channels[0].Depth()
@@ -134,8 +134,13 @@ func (c *contest) ofEqualPieces(i int) []int {
 		}
 		out = append(out, j)
 	}
-	if n := len(out); n >= 2 && c.work(out[n-2])+c.work(out[n-1]) < c.work(i) {
-		return out[n-2:]
+	n := len(out)
+	both := func() int64 { return c.work(out[n-2]) + c.work(out[n-1]) }
+	for n > 2 && 2*both() > c.work(i) {
+		n--
+	}
+	if n >= 2 && both() < c.work(i) {
+		return out[n-2 : n]
 	}
 	return nil
 }
