@@ -25,11 +25,11 @@ type engine struct {
 	events         int64
 	last           int64         // when the last lane ended
 	ends           []int64       // by job: the same for its lanes
+	handled        int64         // events, those of flows that changed meanwhile as well
 	brought, total int64         // messages, of how many (see messages)
 	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer
-	steady         steady
 
 	processors []processor // by rank, where the profile is serial
 	senders    [][]int32   // by connection: lanes that wait for messages of theirs, where the profile is blocking
@@ -43,7 +43,6 @@ type connState struct {
 	class       int32  // of cost
 	size        int32  // of the message under way
 	unsent      int32  // messages that the program has sent and that do not move yet
-	moved       int32  // messages that have begun to move
 	box, boxEnd int32  // its inboxes
 	times       int32  // how many connections it stands for
 	busy        bool   // a message is under way
@@ -134,7 +133,7 @@ func (e *engine) shareInboxes() {
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
 	e.played, e.brought, e.nextLook = nil, 0, e.limit/looksAtPace
-	e.opts, e.now, e.sends, e.events, e.last, e.trace = o, 0, 0, 0, 0, nil
+	e.opts, e.now, e.sends, e.events, e.handled, e.last, e.trace = o, 0, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])
 	}
@@ -150,7 +149,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for i := range e.conns {
 		s := &e.conns[i]
 		s.messages.rewind()
-		s.unsent, s.moved, s.busy = 0, 0, false
+		s.unsent, s.busy = 0, false
 		s.shared = !alone && len(e.routes[e.Plan.conns[i].route].use) > 0
 	}
 	for i := range e.boxes {
@@ -172,7 +171,6 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	if o.Trace {
 		e.trace = newTracer(e)
 	}
-	e.steady.prepare(e)
 }
 
 // begins launches all programs.
@@ -216,13 +214,10 @@ func (e *engine) next() {
 	for ; i < len(e.q.buckets[m.bucket]); i++ { // it may grow
 		e.handle(e.q.buckets[m.bucket][i])
 	}
-	e.steady.played += int64(i)
+	e.handled += int64(i)
 	e.q.done()
 	if len(e.q.heap) == 0 || e.q.heap[0].at != e.now {
 		e.share.settle(e)
-		if e.steady.on {
-			e.steady.look(e)
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ func (e *engine) begin(c int32) {
 	s := &e.conns[c]
 	s.size = e.seqs[s.first+s.messages.next()]
 	s.busy = true
-	s.moved++
 	if e.trace != nil {
 		e.trace.begin(c, e.now)
 	}
@@ -29,7 +28,6 @@ func (e *engine) arrived(c int32) {
 	}
 	s.busy = false
 	e.brought++
-	e.steady.brought = c
 	if e.trace != nil {
 		e.trace.arrived(e, c)
 	}

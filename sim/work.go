@@ -20,7 +20,7 @@ func (p *Plan) Spent() int64 {
 	if p.eng == nil {
 		return 0
 	}
-	return p.eng.steady.played + p.eng.share.looked/looksPerOperation
+	return p.eng.handled + p.eng.share.looked/looksPerOperation
 }
 
 // Compiled is how many operations were compiled, each of which takes about as long as one that is played; none of what another plan had.
@@ -42,17 +42,11 @@ func (e *engine) tooLong() bool {
 	if e.limit == 0 || e.share.looked < e.nextLook {
 		return false
 	}
-	switch {
-	case e.share.looked > e.limit:
+	if e.share.looked > e.limit {
 		return true
-	case e.steady.skipped > 0: // the pace so far says little
-		return false
 	}
 	e.nextLook += e.limit / looksAtPace
 	share := float64(e.share.looked) / float64(e.limit)
-	if e.steady.on && share < 0.5 { // it may skip most of what there is
-		return false
-	}
 	return share*float64(e.messages()) > slowStart*float64(e.brought)
 }
 
