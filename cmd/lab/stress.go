@@ -42,6 +42,7 @@ type stressFlags struct {
 	Deadline time.Duration `flag:"deadline,default=5s"`
 	Seed     uint64        `flag:"seed,default=1"`
 	First    int           `flag:"first"`
+	Engine   string        `flag:"engine"`
 	Out      string        `flag:"output,o"`
 
 	several *stressProcesses // nil in one process
@@ -59,7 +60,16 @@ func (c *stressCase) String() string {
 	return fmt.Sprintf("case %d: %s of %s, %v %v, %d elements, %d bytes off alignment, in place %v, %d slices, %s, %d blocks of %d "+
 		"threads, delays up to %v, specialised %v", c.number,
 		c.s.Algorithm, c.s.Spec.Kind, c.cfg.Op, c.cfg.DType, c.cfg.Count, c.cfg.Offset, c.cfg.InPlace, c.s.Channels[0].Slices,
-		tuning.Way{How: c.how}.Mechanism(), c.how.Blocks, c.how.Threads, c.cfg.Jitter, c.how.Specialise)
+		c.mechanism(), c.how.Blocks, c.how.Threads, c.cfg.Jitter, c.how.Specialise)
+}
+
+// mechanism is how messages travel within nodes, and that they go by proxy between them.
+func (c *stressCase) mechanism() string {
+	name := tuning.Way{How: c.how}.Mechanism()
+	if c.how.Proxied {
+		name += "/" + string(schedule.Proxied)
+	}
+	return name
 }
 
 var (
@@ -88,6 +98,9 @@ func (f *stressFlags) make(topo *topology.Topology, n int) *stressCase {
 	// Few threads get few elements, so that no case takes long.
 	blocks, elements := int64(s.Spec.Blocks()), float64(min(4<<20, c.how.Blocks*c.how.Threads*64))
 	c.cfg.Count = max(int64(math.Exp(r.Float64()*math.Log(elements)))/blocks, 1) * blocks
+	if f.several != nil && len(f.several.engines) > 0 {
+		c.how.Proxied = f.several.engines[r.IntN(len(f.several.engines))]
+	}
 	switch m := block.Mechanism(r.IntN(8)); {
 	case m > block.WordsPush && f.Share > 1 && f.several == nil:
 		return nil // copy engines are not shared
@@ -175,6 +188,9 @@ type stressRow struct {
 func (f *stressFlags) Run(cmd *cobra.Command, _ []string) error {
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
+	if x := schedule.Protocol(f.Engine); x != "" && x != schedule.Staged && x != schedule.Proxied {
+		return cli.Usagef("--engine %s: must be %s or %s", x, schedule.Staged, schedule.Proxied)
+	}
 	topo, err := topology.Load(topologies.Source, f.Topology, topology.Options{Nodes: f.Nodes, GPUs: f.Gpus})
 	if err != nil {
 		return err
@@ -201,7 +217,10 @@ func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.No
 	began, counts, refused := time.Now(), map[stressKey]*stressRow{}, 0
 	const batch = 64
 	for n := f.First; ; n += batch {
-		list := f.batch(node, topo, n, batch)
+		list, err := f.batch(ctx, node, topo, n, batch)
+		if err != nil {
+			return err
+		}
 		refused += batch - len(list)
 		more, err := f.play(ctx, node, list, began, counts)
 		if err != nil {
@@ -215,29 +234,39 @@ func (f *stressFlags) all(ctx context.Context, cmd *cobra.Command, node *cuda.No
 
 // timeLeft reports whether another case begins: all processes say so, or none.
 func (f *stressFlags) timeLeft(ctx context.Context, began time.Time) (bool, error) {
-	left := time.Since(began) < f.Length && ctx.Err() == nil
-	if f.several == nil {
-		return left, nil
-	}
-	return f.several.all(ctx, left)
+	left, err := f.agreed(ctx, []bool{time.Since(began) < f.Length && ctx.Err() == nil})
+	return left[0] && err == nil, err
 }
 
-// batch draws cases and compiles their kernels side by side; what the kernels refuse is
-// left out.
-func (f *stressFlags) batch(node *cuda.Node, topo *topology.Topology, first, n int) (out []*stressCase) {
-	list := make([]*stressCase, n)
+// agreed says of each question whether all processes say yes to it.
+func (f *stressFlags) agreed(ctx context.Context, yes []bool) ([]bool, error) {
+	if f.several == nil {
+		return yes, nil
+	}
+	return f.several.all(ctx, yes)
+}
+
+// batch draws cases and compiles their kernels side by side; what some process's kernels refuse is left out by all.
+func (f *stressFlags) batch(ctx context.Context, node *cuda.Node, topo *topology.Topology, first, n int) (out []*stressCase, err error) {
+	list, made := make([]*stressCase, n), make([]bool, n)
 	var g errgroup.Group
 	g.SetLimit(runtime.NumCPU())
 	for i := range list {
 		g.Go(func() error {
 			if c := f.make(topo, first+i); c != nil && node.Prepare(c.s, c.cfg, c.how) == nil {
-				list[i] = c
+				list[i], made[i] = c, true
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // what fails is left out
-	return slices.DeleteFunc(list, func(c *stressCase) bool { return c == nil })
+	made, err = f.agreed(ctx, made)
+	for i, c := range list {
+		if made[i] {
+			out = append(out, c)
+		}
+	}
+	return out, err
 }
 
 // play runs cases, and reports whether there is time for more; the error names the first that is wrong, and how to repeat it.
@@ -257,7 +286,7 @@ func (f *stressFlags) play(ctx context.Context, node *cuda.Node, list []*stressC
 		if err != nil {
 			return false, fmt.Errorf("--seed %d --first %d, %v: %w", f.Seed, c.number, c, err)
 		}
-		k := stressKey{c.s.Spec.Kind, tuning.Way{How: c.how}.Mechanism()}
+		k := stressKey{c.s.Spec.Kind, c.mechanism()}
 		if counts[k] == nil {
 			counts[k] = &stressRow{Collective: k.kind.String(), Mechanism: k.mechanism}
 		}

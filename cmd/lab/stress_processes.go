@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,16 +11,28 @@ import (
 	"railyard/exec/cuda"
 	"railyard/exec/host"
 	"railyard/exec/nccl"
+	"railyard/exec/net"
+	"railyard/exec/proxy"
+	"railyard/model/block"
+	"railyard/model/schedule"
 	"railyard/model/topology"
 )
 
 // stressProcesses are those of a stress run.
-type stressProcesses struct{ cuda.Processes }
+type stressProcesses struct {
+	cuda.Processes
+	engines []bool // whether messages between nodes go by proxy, of which cases draw one; none within one node
+}
 
-// all reports whether all processes say yes.
-func (p *stressProcesses) all(ctx context.Context, yes bool) (bool, error) {
+// all says of each question whether all processes say yes to it.
+func (p *stressProcesses) all(ctx context.Context, yes []bool) ([]bool, error) {
 	said, err := cuda.Tell(ctx, p.Processes, yes)
-	return err == nil && !slices.Contains(said, false), err
+	for _, other := range said {
+		for i := range yes {
+			yes[i] = yes[i] && other[i]
+		}
+	}
+	return yes, err
 }
 
 // among runs with the other processes of a launcher, each with as many ranks: nodes are the topology's.
@@ -39,15 +50,15 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 	if options.Secret, err = cluster.Secret(os.Getenv); err != nil {
 		return err
 	}
-	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline), GPUs: own}
+	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline, f.Engine), GPUs: own}
 	group, err := cluster.Join(ctx, world, hello, options)
 	if err != nil {
 		return err
 	}
-	f.several = &stressProcesses{cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}}
+	f.several = &stressProcesses{Processes: cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}}
 	bound, end := host.Bound(ctx, group)
 	defer end()
-	if err = f.connected(bound, node, topo); err == nil {
+	if err = f.connected(bound, group, node, topo); err == nil {
 		err = f.all(bound, cmd, node, topo)
 	}
 	if err != nil {
@@ -61,7 +72,7 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 }
 
 // connected makes the ranks of all processes reach one another.
-func (f *stressFlags) connected(ctx context.Context, node *cuda.Node, topo *topology.Topology) error {
+func (f *stressFlags) connected(ctx context.Context, group *cluster.Group, node *cuda.Node, topo *topology.Topology) error {
 	nodes := make([][]int, topo.NumNodes())
 	for r := range topo.NumRanks() {
 		nodes[topo.NodeOf(r)] = append(nodes[topo.NodeOf(r)], r)
@@ -73,9 +84,22 @@ func (f *stressFlags) connected(ctx context.Context, node *cuda.Node, topo *topo
 	if len(nodes) == 1 {
 		return nil
 	}
-	mesh, err := nccl.Meet(ctx, f.several.Processes, node, nccl.Setting{})
-	if err == nil {
-		node.Connect(mesh)
+	p := f.several
+	if f.Engine != string(schedule.Staged) {
+		x, err := proxy.Meet(ctx, net.Options{Process: p.Own, Size: p.Size, Host: group.Address()}, group.Exchange, node.Ranks())
+		if err != nil {
+			return err
+		}
+		node.ConnectProxy(x)
+		p.engines = append(p.engines, true)
 	}
-	return err
+	if f.Engine != string(schedule.Proxied) {
+		mesh, err := nccl.Meet(ctx, p.Processes, node, block.MostStreams, nccl.Setting{})
+		if err != nil {
+			return err
+		}
+		node.Connect(mesh)
+		p.engines = append(p.engines, false)
+	}
+	return nil
 }

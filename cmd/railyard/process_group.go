@@ -130,16 +130,7 @@ func (c *processGroup) openGPUs(ctx context.Context, t *topology.Topology) (*cud
 		return nil, err
 	}
 	node, err := cuda.OpenFrom(c.world.LocalRank*own, own)
-	var mine string
-	if err != nil {
-		mine = err.Error()
-	}
-	all, err := cuda.Tell(ctx, c.all(), mine)
-	for i, text := range all {
-		if err == nil && text != "" {
-			err = fmt.Errorf("process %d: %s", i, text)
-		}
-	}
+	err = cuda.Agree(ctx, c.all(), err)
 	if err != nil && node != nil {
 		node.Close()
 	}

@@ -267,6 +267,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if !beside && !needed {
 		return nil
 	}
+	g.between.streams = g.streams()
 	err := g.between.connectLibrary(ctx, c, g.node)
 	switch {
 	case err == nil:
@@ -282,6 +283,17 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 		g.other = g.between.mesh.Baseline(g.node)
 	}
 	return nil
+}
+
+// streams are those that the library needs: one for its own collectives, more where rows' stages have work for them.
+func (g *gpuFlags) streams() int {
+	most := 1
+	for s, how := range g.ways {
+		if g.staged() && !how.Proxied {
+			most = max(most, block.StreamsOf(s))
+		}
+	}
+	return most
 }
 
 // share keeps rows within what ranks have that share a GPU, which only processes that have met know, and says so.

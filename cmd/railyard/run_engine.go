@@ -21,26 +21,23 @@ import (
 
 // between is what carries messages of GPUs from node to node.
 type between struct {
-	mesh  *nccl.Mesh
-	proxy *proxy.Proxy
+	mesh    *nccl.Mesh
+	streams int // that the library needs of each rank
+	proxy   *proxy.Proxy
 }
 
 // connectProxy connects the processes' threads.
-func (b *between) connectProxy(ctx context.Context, c *processGroup, node *cuda.Node) error {
-	all := c.all()
-	t, err := net.Connect(ctx, net.Options{Process: all.Own, Size: all.Size, Host: c.control.Address(), Sockets: c.Sockets},
-		c.control.Exchange)
-	if err != nil {
-		return err
+func (b *between) connectProxy(ctx context.Context, c *processGroup, node *cuda.Node) (err error) {
+	o := net.Options{Process: c.world.Rank, Size: c.world.Size, Host: c.control.Address(), Sockets: c.Sockets}
+	if b.proxy, err = proxy.Meet(ctx, o, c.control.Exchange, node.Ranks()); err == nil {
+		node.ConnectProxy(b.proxy)
 	}
-	b.proxy = proxy.New(t, proxy.Place{Process: all.Own, Size: all.Size, Ranks: node.Ranks()})
-	node.ConnectProxy(b.proxy)
-	return nil
+	return err
 }
 
 // connectLibrary connects NCCL.
 func (b *between) connectLibrary(ctx context.Context, c *processGroup, node *cuda.Node) (err error) {
-	if b.mesh, err = nccl.Meet(ctx, c.all(), node, nccl.Setting{}); err == nil {
+	if b.mesh, err = nccl.Meet(ctx, c.all(), node, b.streams, nccl.Setting{}); err == nil {
 		node.Connect(b.mesh)
 	}
 	return err
@@ -117,7 +114,7 @@ func (c *processGroup) timeEngines(ctx context.Context, cmd *cobra.Command, node
 	if err := node.Meet(ctx, c.all(), nodesOf(t, true)); err != nil {
 		return nil, err
 	}
-	var b between
+	b := between{streams: 1} // of one channel, whose messages follow one another
 	for _, e := range []struct {
 		proxied bool
 		connect func(context.Context, *processGroup, *cuda.Node) error

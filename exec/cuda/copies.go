@@ -73,7 +73,7 @@ func (c *copiesCode) load(m *memory) (operation, error) {
 	if most := len(m.n.gpus[0].marks); len(c.p.Stages) > most {
 		return o, fmt.Errorf("%d stages: use fewer slices", len(c.p.Stages))
 	}
-	err := m.n.each(func(g *gpu) error {
+	err := m.loaded(func(g *gpu) error {
 		x, err := c.placer(m, g)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func (c *programCode) needs() needs {
 // load puts every rank's plan into its parameter or its memory.
 func (c *programCode) load(m *memory) (operation, error) {
 	o := &programOp{m: m, ranks: make([]launches, len(m.n.gpus)), special: make([]string, len(m.n.gpus))}
-	return o, m.n.each(func(g *gpu) (err error) {
+	return o, m.loaded(func(g *gpu) (err error) {
 		l := &o.ranks[g.Rank]
 		if *l, err = c.launch(m, g, o); err != nil {
 			return err

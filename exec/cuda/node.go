@@ -158,12 +158,9 @@ func (n *Node) reserve(ctx context.Context, input, output, pool int64) error {
 	if err := n.together(ctx); err != nil { // nobody uses the memory any more
 		return err
 	}
-	if err := n.each(func(*gpu) error { return driver.Synchronize() }); err != nil {
-		return err
-	}
-	err := n.each(func(g *gpu) error {
-		return errors.Join(g.Reserve(&g.input, input), g.Reserve(&g.output, output), g.Reserve(&g.pool, pool))
-	})
+	err := n.agree(ctx, n.each(func(g *gpu) error {
+		return errors.Join(driver.Synchronize(), g.Reserve(&g.input, input), g.Reserve(&g.output, output), g.Reserve(&g.pool, pool))
+	}))
 	if err != nil {
 		return err
 	}

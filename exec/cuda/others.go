@@ -309,6 +309,14 @@ func (n *Node) together(ctx context.Context) error {
 	return n.after(n.others.Barrier(ctx))
 }
 
+// agree is Agree where there are other processes.
+func (n *Node) agree(ctx context.Context, err error) error {
+	if n.others == nil {
+		return err
+	}
+	return Agree(ctx, n.others.Processes, err)
+}
+
 // reasonWithin is how long control connections have to say why another process is gone, or has aborted.
 const reasonWithin = time.Second
 

@@ -51,11 +51,11 @@ func newMemory(ctx context.Context, n *Node, s *schedule.Schedule, cfg Config, w
 	if err := n.reserve(ctx, in+around, out+around, m.scratch+up(want.scratch)+512); err != nil {
 		return nil, fmt.Errorf("memory for %d elements: %w", cfg.Count, err)
 	}
-	if err := m.clear(); err != nil {
-		return nil, err
-	}
-	return m, n.together(ctx) // no flag is raised before all are cleared
+	return m, n.agree(ctx, m.clear()) // no flag is raised before all are cleared
 }
+
+// loaded does what loading takes on each GPU of all processes, which go on together or not at all.
+func (m *memory) loaded(work func(g *gpu) error) error { return m.n.agree(m.ctx, m.n.each(work)) }
 
 // clear zeroes flags, empties packet buffers and sets the count of launches; no kernel may run.
 func (m *memory) clear() error {

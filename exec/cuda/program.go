@@ -97,7 +97,7 @@ func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, erro
 // load compiles a schedule for the GPUs and makes it ready to launch.
 func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
 	c, err := n.compile(s, cfg, how)
-	if err != nil {
+	if err := n.agree(ctx, err); err != nil {
 		return nil, err
 	}
 	m, err := newMemory(ctx, n, s, cfg, c.needs())

@@ -105,7 +105,7 @@ func (c *proxiedCode) needs() needs {
 func (c *proxiedCode) load(m *memory) (operation, error) {
 	o := &proxiedOp{m: m, ranks: make([][2]launches, len(m.n.gpus))}
 	shared := make([][]byte, len(m.n.gpus))
-	err := m.n.each(func(g *gpu) (err error) {
+	err := m.loaded(func(g *gpu) (err error) {
 		if err := g.share(proxy.Bytes(c.p)); err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (c *stagedCode) needs() needs {
 
 func (c *stagedCode) load(m *memory) (operation, error) {
 	o := &stagedOp{m: m, link: m.n.others.link, ranks: make([]stagedRank, len(m.n.gpus))}
-	return o, m.n.each(func(g *gpu) error {
+	return o, m.loaded(func(g *gpu) error {
 		x, err := c.placer(m, g)
 		if err != nil {
 			return err

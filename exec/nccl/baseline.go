@@ -35,7 +35,7 @@ func NewBaseline(node *cuda.Node, s Setting) (*Baseline, error) {
 
 // Over is NCCL on the GPUs of several processes, all of which call it.
 func Over(ctx context.Context, p cuda.Processes, node *cuda.Node, s Setting) (*Mesh, *Baseline, error) {
-	m, err := Meet(ctx, p, node, s)
+	m, err := Meet(ctx, p, node, 1, s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,10 +18,6 @@ import (
 	"railyard/exec/cuda/driver"
 )
 
-// meshStreams is how many communicators a rank has: while one of its streams adds up what has come, another one's messages
-// are on their way.
-const meshStreams = 2
-
 // Mesh is communicators between the ranks of several processes, one for each stream of a rank: what is posted to one is
 // carried in order.
 type Mesh struct {
@@ -31,10 +26,10 @@ type Mesh struct {
 	ended        atomic.Bool
 }
 
-// Meet connects the ranks of all processes, which call it with as many GPUs each. Where one has no NCCL, none has: the
-// error says which.
-func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, s Setting) (*Mesh, error) {
-	ids, err := identities(ctx, p)
+// Meet connects the ranks of all processes, which call it with as many GPUs each, for so many streams. Where one has no NCCL,
+// none has: the error says which.
+func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, streams int, s Setting) (*Mesh, error) {
+	ids, err := identities(ctx, p, streams)
 	if err != nil {
 		return nil, err
 	}
@@ -73,33 +68,23 @@ func (m *Mesh) connect(ids []C.ry_unique_id, node *cuda.Node) error {
 }
 
 // identities are those of the communicators, which the first process makes, where all have a library.
-func identities(ctx context.Context, p cuda.Processes) ([]C.ry_unique_id, error) {
-	type said struct {
-		Error string
-		IDs   [][]byte
-	}
-	var mine said
+func identities(ctx context.Context, p cuda.Processes, streams int) ([]C.ry_unique_id, error) {
+	ids := make([]C.ry_unique_id, streams)
+	mine := make([][]byte, streams)
 	err := Open()
-	for i := 0; p.Own == 0 && err == nil && i < meshStreams; i++ {
-		var id C.ry_unique_id
-		err = fail("ncclGetUniqueId", C.ry_ncclGetUniqueId(&id))
-		mine.IDs = append(mine.IDs, C.GoBytes(unsafe.Pointer(&id), C.int(unsafe.Sizeof(id))))
+	for i := 0; p.Own == 0 && err == nil && i < streams; i++ {
+		err = fail("ncclGetUniqueId", C.ry_ncclGetUniqueId(&ids[i]))
+		mine[i] = C.GoBytes(unsafe.Pointer(&ids[i]), C.int(unsafe.Sizeof(ids[i])))
 	}
-	if err != nil {
-		mine.Error = err.Error()
+	if err := cuda.Agree(ctx, p, err); err != nil {
+		return nil, err
 	}
 	all, err := cuda.Tell(ctx, p, mine)
 	if err != nil {
 		return nil, err
 	}
-	for i, one := range all {
-		if one.Error != "" {
-			return nil, fmt.Errorf("process %d: %s", i, one.Error)
-		}
-	}
-	ids := make([]C.ry_unique_id, len(all[0].IDs))
 	for i := range ids {
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(&ids[i])), unsafe.Sizeof(ids[i])), all[0].IDs[i])
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&ids[i])), unsafe.Sizeof(ids[i])), all[0][i])
 	}
 	return ids, nil
 }

@@ -40,7 +40,9 @@ func (*Baseline) Close() error { return nil }
 type Mesh struct{}
 
 // Meet says that this build cannot load NCCL.
-func Meet(context.Context, cuda.Processes, *cuda.Node, Setting) (*Mesh, error) { return nil, errNoCgo }
+func Meet(context.Context, cuda.Processes, *cuda.Node, int, Setting) (*Mesh, error) {
+	return nil, errNoCgo
+}
 
 // Over says that this build cannot load NCCL.
 func Over(context.Context, cuda.Processes, *cuda.Node, Setting) (*Mesh, *Baseline, error) {

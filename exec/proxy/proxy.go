@@ -29,6 +29,15 @@ type Place struct {
 	Ranks         int // of each process
 }
 
+// Meet connects the proxies of all processes, which call it with as many ranks each.
+func Meet(ctx context.Context, o net.Options, exchange net.Exchange, ranks int) (*Proxy, error) {
+	t, err := net.Connect(ctx, o, exchange)
+	if err != nil {
+		return nil, err
+	}
+	return New(t, Place{Process: o.Process, Size: o.Size, Ranks: ranks}), nil
+}
+
 // New is the proxy of a process whose peers have theirs. It owns the transport.
 func New(t net.Transport, at Place) *Proxy { return &Proxy{Place: at, transport: t} }
 

@@ -70,6 +70,19 @@ func (p *Staged) kernels() (out []*Program) {
 	return out
 }
 
+// MostStreams are as many as a schedule's stages are dealt out to: while one adds up what has come, others' messages are on
+// their way.
+const MostStreams = 4
+
+// StreamsOf are those that a schedule's stages have work for.
+func StreamsOf(s *schedule.Schedule) int {
+	items := len(s.Channels)
+	for _, ch := range s.Channels {
+		items = max(items, ch.Slices)
+	}
+	return max(min(items, MostStreams), 1)
+}
+
 // CompileStages turns a valid schedule into stages for nodes of these ranks, on at most so many streams. The slices of a
 // channel are dealt out to the streams; on each, a slice is one level behind the one before.
 func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) (*Staged, error) {
@@ -85,7 +98,6 @@ func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) 
 		return nil, err
 	}
 	g := &stager{c: newCompiler(s, o), nodes: nodes, lanes: make([]int, len(nodes))}
-	items := len(g.c.s.Channels)
 	for ch := range g.c.s.Channels {
 		x, err := g.c.cutChannel(ch, nodes)
 		if err != nil {
@@ -93,9 +105,8 @@ func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) 
 		}
 		g.c.at.copies[ch] += int64(x.more)
 		g.cuts = append(g.cuts, x)
-		items = max(items, g.c.s.Channels[ch].Slices)
 	}
-	p := &Staged{Nodes: nodes, Streams: make([][]Stage, max(min(streams, items), 1)), Instances: o.Instances, Mechanism: o.Mechanism}
+	p := &Staged{Nodes: nodes, Streams: make([][]Stage, max(min(streams, StreamsOf(g.c.s)), 1)), Instances: o.Instances, Mechanism: o.Mechanism}
 	for n := range p.Streams {
 		if p.Streams[n], err = g.stream(n, len(p.Streams)); err != nil {
 			return nil, err
