@@ -24,7 +24,7 @@ type Method struct {
 	Mechanism  block.Mechanism
 	Blocks     int  // thread blocks a lane; of copy engines, of a reducing kernel
 	Threads    int  // a block
-	Streams    int  // of copy engines: those that copies of a stage are spread over
+	Streams    int  // of copy engines: those that copies of a stage are spread over; stages have those of their link
 	Overlap    bool // a kernel may be launched while the one ahead of it still runs
 	Specialise bool // the plan is compiled into the kernel
 	Proxied    bool // over nodes: one kernel, whose messages between them a proxy carries; else stages

@@ -82,7 +82,7 @@ func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, erro
 	switch {
 	case n.staged() && how.Proxied:
 		return n.proxiedOf(s, cfg, how)
-	case n.staged():
+	case n.stages(how):
 		return n.stagesOf(s, cfg, how)
 	case how.Mechanism == block.Copies:
 		return n.copiesOf(s, cfg, how)
@@ -94,8 +94,18 @@ func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, erro
 	return codeOf(p, cfg, how)
 }
 
-// load compiles a schedule for the GPUs and makes it ready to launch.
+// load compiles a schedule for the GPUs and makes it ready to launch. Where kernels of all streams of stages do not fit at once, on
+// some process's GPUs, all take fewer streams.
 func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
+	for how = n.streamed(how); ; how.Streams /= 2 {
+		o, err := n.loadAs(ctx, s, cfg, how)
+		if !n.stages(how) || how.Streams <= 1 || !errors.Is(err, ErrRoom) {
+			return o, err
+		}
+	}
+}
+
+func (n *Node) loadAs(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
 	c, err := n.compile(s, cfg, how)
 	if err := n.agree(ctx, err); err != nil {
 		return nil, err
@@ -114,7 +124,7 @@ func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how M
 // Prepare compiles what a run needs into the cache, for each rank. Several may run at
 // once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	c, err := n.compile(s, cfg, how)
+	c, err := n.compile(s, cfg, n.streamed(how))
 	if err != nil {
 		return err
 	}

@@ -41,18 +41,29 @@ func (o *stagedOp) graphs(count int) ([]driver.Graph, error) {
 // blocksOfStages are the thread blocks of a kernel of stages where a method leaves them open.
 const blocksOfStages = 64
 
+// stages reports whether a method runs schedules in stages.
+func (n *Node) stages(how Method) bool { return n.staged() && !how.Proxied }
+
+// streamed is a method with as many streams as stages have a link for.
+func (n *Node) streamed(how Method) Method {
+	if n.stages(how) {
+		how.Streams = n.others.link.Streams()
+	}
+	return how
+}
+
 // compileStages compiles a schedule for all processes; kernels have about as many blocks as use links well.
 func (n *Node) compileStages(s *schedule.Schedule, cfg Config, how *Method) (*block.Staged, error) {
 	if how.Blocks == 0 {
 		one := *how
 		one.Blocks = 1
-		p, err := block.CompileStages(s, one.options(cfg), n.others.nodes, n.others.link.Streams())
+		p, err := block.CompileStages(s, one.options(cfg), n.others.nodes, how.Streams)
 		if err != nil {
 			return nil, err
 		}
 		how.Blocks = max(blocksOfStages/max(p.Blocks()*len(p.Streams), 1), 1)
 	}
-	return block.CompileStages(s, how.options(cfg), n.others.nodes, n.others.link.Streams())
+	return block.CompileStages(s, how.options(cfg), n.others.nodes, how.Streams)
 }
 
 // stagedCode is a schedule over several nodes with the interpreter of this node's kernels.
