@@ -50,12 +50,14 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 	if options.Secret, err = cluster.Secret(os.Getenv); err != nil {
 		return err
 	}
-	hello := cluster.Hello{Version: "lab", Plan: fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline, f.Engine), GPUs: own}
+	plan := fmt.Sprint(topo.Hash(), f.Seed, f.First, f.Deadline, f.Engine)
+	hello := cluster.Hello{Version: "lab", Plan: plan, GPUs: own}
 	group, err := cluster.Join(ctx, world, hello, options)
 	if err != nil {
 		return err
 	}
-	f.several = &stressProcesses{Processes: cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}}
+	p := cuda.Processes{Own: world.Rank, Size: world.Size, Exchange: group.Exchange, Barrier: group.Barrier}
+	f.several = &stressProcesses{Processes: p}
 	bound, end := host.Bound(ctx, group)
 	defer end()
 	if err = f.connected(bound, group, node, topo); err == nil {

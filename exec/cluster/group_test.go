@@ -107,6 +107,14 @@ func TestMissingRoot(t *testing.T) {
 	}
 }
 
+// TestUnknownRoot: who cannot look rank 0's node up hears what to set.
+func TestUnknownRoot(t *testing.T) {
+	err := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "n1"}}
+	if got := why(err, 0); got != "lookup n1: no such host: set RAILYARD_ROOT=HOST:PORT to an address of rank 0's node" {
+		t.Error(got)
+	}
+}
+
 func TestDoubledRank(t *testing.T) {
 	r := newRun(t, 4)
 	r.allSay(r.start(0, 1, 1, 2), "two processes say that they are rank 1: n1 at 127.0.0.1:", " and n1 at 127.0.0.1:")

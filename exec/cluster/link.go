@@ -134,6 +134,7 @@ func (l *link) sendLast(f frame, most time.Duration) {
 func why(err error, dead time.Duration) string {
 	var op *net.OpError
 	var sys *os.SyscallError
+	var unknown *net.DNSError
 	switch {
 	case errors.Is(err, errSecret) || strings.Contains(err.Error(), "tls: bad certificate"):
 		return errSecret.Error()
@@ -142,6 +143,8 @@ func why(err error, dead time.Duration) string {
 		return io.EOF.Error() // the other end is gone; which of them it is depends on what was under way
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Sprintf("nothing heard for %v", dead)
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("%s: set RAILYARD_ROOT=HOST:PORT to an address of rank 0's node", oneLine(unknown.Error()))
 	case errors.As(err, &sys):
 		return sys.Err.Error()
 	case errors.As(err, &op):

@@ -28,7 +28,8 @@ func Run(ctx context.Context, o Options) ([]measurement.Link, error) {
 		name    string
 		measure func() error
 	}{
-		{"launches", s.launches}, {"local rates", s.local}, {"memory", s.memory}, {"access", s.access}, {"flags", s.flags}, {"flags in host memory", s.hostFlags},
+		{"launches", s.launches}, {"local rates", s.local}, {"memory", s.memory}, {"access", s.access},
+		{"flags", s.flags}, {"flags in host memory", s.hostFlags},
 		{"copies", s.copies},
 		{"all copies at once", s.copiesAtOnce}, {"messages", s.messages}, {"messages from one", s.casts},
 		{"messages passed on", s.relays}, {"host copies", s.hostCopies},

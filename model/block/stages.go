@@ -106,7 +106,8 @@ func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) 
 		g.c.at.copies[ch] += int64(x.more)
 		g.cuts = append(g.cuts, x)
 	}
-	p := &Staged{Nodes: nodes, Streams: make([][]Stage, max(min(streams, StreamsOf(g.c.s)), 1)), Instances: o.Instances, Mechanism: o.Mechanism}
+	p := &Staged{Nodes: nodes, Streams: make([][]Stage, max(min(streams, StreamsOf(g.c.s)), 1)), Instances: o.Instances,
+		Mechanism: o.Mechanism}
 	for n := range p.Streams {
 		if p.Streams[n], err = g.stream(n, len(p.Streams)); err != nil {
 			return nil, err
