@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,35 +68,39 @@ func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
 	ctx, stop := cli.UntilInterrupt(cmd)
 	defer stop()
 	if !f.Group.several() {
-		return f.measured(ctx, cmd, p)
+		wrong, err := f.measured(ctx, cmd, p)
+		return cmp.Or(err, wrong)
 	}
 	if err := f.meet(ctx, cmd, p); err != nil {
 		return err
 	}
 	bound, end := f.Group.bound(ctx)
 	defer end()
-	return f.Group.leave(withinGPUs(bound, f.Gpu.node, func() error { return f.measured(bound, cmd, p) }))
+	var wrong error // what all processes find, and none has to hear from another
+	err = f.Group.leave(withinGPUs(bound, f.Gpu.node, func() (err error) {
+		wrong, err = f.measured(bound, cmd, p)
+		return err
+	}))
+	if err != nil {
+		return err
+	}
+	return wrong
 }
 
-// measured executes everything; where elements were wrong, that is the error.
-func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned) error {
-	var wrong error
+// measured executes everything, and says where elements were wrong.
+func (f *runFlags) measured(ctx context.Context, cmd *cobra.Command, p *planned) (wrong, err error) {
 	check := func(_ int, m *measuredRow) error {
 		if m.Wrong > 0 && wrong == nil {
 			wrong = fmt.Errorf("%d wrong elements at %d bytes: the results cannot be trusted", m.Wrong, m.SizeBytes)
 		}
 		return nil
 	}
-	var err error
 	if f.Group.leads() {
 		err = f.recorded(ctx, cmd, p, check)
 	} else {
 		err = f.execute(ctx, p, func([]report.Replan) error { return nil }, check)
 	}
-	if err != nil {
-		return err
-	}
-	return wrong
+	return wrong, err
 }
 
 // check reads the flags, and refuses those that do not fit together.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"railyard/exec/cuda/driver"
@@ -42,11 +41,10 @@ func (s *session) bounced(g *gpu, host *driver.HostMemory, mode uint32) (float64
 		return 0, err
 	}
 	word := func(at int) *uint32 { return (*uint32)(unsafe.Pointer(&host.Bytes[at])) }
-	came := echo(word(flagBytes), word(0), pingPongs+warmups)
-	if err := g.Stream.Synchronize(); err != nil {
+	if err := echo(word(flagBytes), word(0), g.Stream.Done); err != nil {
 		return 0, err
 	}
-	if !came || s.set.Aborted() {
+	if s.set.Aborted() {
 		return 0, fmt.Errorf("GPU %d and the processor: a flag in host memory did not come within %v", g.Rank, patience)
 	}
 	raw := make([]byte, 8)
@@ -54,16 +52,16 @@ func (s *session) bounced(g *gpu, host *driver.HostMemory, mode uint32) (float64
 	return float64(binary.LittleEndian.Uint64(raw)), err
 }
 
-// echo raises a flag as often as another is raised, unless that stays out.
-func echo(from, to *uint32, times uint32) bool {
-	began := time.Now()
-	for n, polls := uint32(1), 0; n <= times; polls++ {
+// echo raises a flag whenever another is raised, until whoever raises that is done: it ends by itself where this comes late.
+func echo(from, to *uint32, done func() (bool, error)) error {
+	for n, polls := uint32(1), 0; ; polls++ {
 		if atomic.LoadUint32(from) >= n {
 			atomic.StoreUint32(to, n)
-			n, began = n+1, time.Now()
-		} else if polls%1024 == 0 && time.Since(began) > patience {
-			return false
+			n, polls = n+1, 0
+		} else if polls%4096 == 4095 {
+			if ended, err := done(); ended || err != nil {
+				return err
+			}
 		}
 	}
-	return true
 }

@@ -3,18 +3,23 @@
 package probe
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
 )
 
-// TestEcho: every flag comes back once, in order.
+// TestEcho: every flag comes back, in order, until whoever raises them is done, or is lost.
 func TestEcho(t *testing.T) {
-	var there, back uint32
-	const times = 1000
-	came := make(chan bool)
-	go func() { came <- echo(&there, &back, times) }()
-	for n := uint32(1); n <= times; n++ {
+	var there, back, ended uint32
+	lost := errors.New("lost")
+	came := make(chan error)
+	go func() {
+		came <- echo(&there, &back, func() (bool, error) {
+			return atomic.LoadUint32(&ended) == 1, map[bool]error{true: lost}[atomic.LoadUint32(&ended) == 2]
+		})
+	}()
+	for n := uint32(1); n <= 1000; n++ {
 		atomic.StoreUint32(&there, n)
 		for atomic.LoadUint32(&back) < n {
 			runtime.Gosched()
@@ -23,7 +28,11 @@ func TestEcho(t *testing.T) {
 			t.Fatalf("flag %d came back as %d", n, got)
 		}
 	}
-	if !<-came {
-		t.Error("flags were raised and did not come")
+	atomic.StoreUint32(&ended, 1)
+	if err := <-came; err != nil {
+		t.Error(err)
+	}
+	if err := echo(new(uint32), new(uint32), func() (bool, error) { return false, lost }); err != lost {
+		t.Error(err)
 	}
 }
