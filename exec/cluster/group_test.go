@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/door"
 	"railyard/internal/long"
 )
 
@@ -161,7 +162,7 @@ func TestStrangers(t *testing.T) {
 	r := newRun(t, 3)
 	all := r.start(0, 1)
 	waitListening(t, r.root)
-	slow := silent(t, r.root, maxPending+50)
+	slow := silent(t, r.root, door.MostWaiting+50)
 	dripped := drip(t, r.root)
 	if answer, err := (&http.Client{Timeout: 30 * time.Second}).Get("http://" + r.root); err == nil {
 		answer.Body.Close()

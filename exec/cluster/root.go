@@ -193,7 +193,7 @@ func (r *root) leave(g *Group) {
 		}
 		break
 	}
-	r.listener.shut()
+	r.listener.door.Shut()
 }
 
 func (r *root) allHeard(g *Group) bool {

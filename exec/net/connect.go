@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"railyard/internal/door"
 )
 
 // Options say who connects with whom.
@@ -53,7 +55,11 @@ func Connect(ctx context.Context, o Options, exchange Exchange) (*TCP, error) {
 		return nil, err
 	}
 	m := &meeting{Options: o, token: token, cards: cards, results: make(chan met), stop: ctx.Done()}
-	go m.accept(listener)
+	entrance := door.Open(listener, m.accept)
+	defer func() {
+		cancel() // nobody waits for who has called
+		entrance.Shut()
+	}()
 	go m.dial(ctx)
 	conns, err := m.gather(ctx)
 	if err != nil {
@@ -115,36 +121,19 @@ type met struct {
 	err             error
 }
 
-// Strangers may call too: so many at once, each for so long.
-const (
-	handshakes   = 512
-	handshakeFor = 5 * time.Second
-)
+// handshakeFor is how long who calls, or is called, has to show who it is.
+const handshakeFor = 5 * time.Second
 
-// accept answers all who call, until the listener is closed.
-func (m *meeting) accept(listener stdnet.Listener) {
-	slots := make(chan struct{}, handshakes)
-	for {
-		c, err := listener.Accept()
-		if errors.Is(err, stdnet.ErrClosed) {
-			return
-		}
-		if err != nil { // too many files, say: others hang up in a while
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots }()
-			_ = c.SetDeadline(time.Now().Add(handshakeFor))
-			x := met{conn: c.(*stdnet.TCPConn)}
-			if x.process, x.socket, err = answerCall(c, m.token); err != nil {
-				c.Close() // a stranger, or one whose own error says more
-				return
-			}
-			m.report(x)
-		}()
+// accept answers who calls.
+func (m *meeting) accept(c stdnet.Conn, known func()) {
+	_ = c.SetDeadline(time.Now().Add(handshakeFor))
+	x := met{conn: c.(*stdnet.TCPConn)}
+	if x.process, x.socket, x.err = answerCall(c, m.token); x.err != nil {
+		c.Close() // a stranger, or one whose own error says more
+		return
 	}
+	known()
+	m.report(x)
 }
 
 // dial calls the processes before this one.
