@@ -60,9 +60,12 @@ func (f *stressFlags) among(ctx context.Context, cmd *cobra.Command, world clust
 	f.several = &stressProcesses{Processes: p}
 	bound, end := host.Bound(ctx, group)
 	defer end()
-	if err = f.connected(bound, group, node, topo); err == nil {
-		err = f.all(bound, cmd, node, topo)
-	}
+	err = node.Within(bound, func() error {
+		if err := f.connected(bound, group, node, topo); err != nil {
+			return err
+		}
+		return f.all(bound, cmd, node, topo)
+	})
 	if err != nil {
 		group.Abort(err)
 		err = fmt.Errorf("%w (%w)", err, context.Cause(group.Context()))

@@ -147,7 +147,7 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 	}
 	bound, end := c.bound(ctx)
 	defer end()
-	return c.leave(withinGPUs(bound, node, func() error {
+	return c.leave(node.Within(bound, func() error {
 		if err := node.Meet(bound, c.all(), nil); err != nil {
 			return err
 		}

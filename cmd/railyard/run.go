@@ -77,7 +77,7 @@ func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
 	bound, end := f.Group.bound(ctx)
 	defer end()
 	var wrong error // what all processes find, and none has to hear from another
-	err = f.Group.leave(withinGPUs(bound, f.Gpu.node, func() (err error) {
+	err = f.Group.leave(f.Gpu.node.Within(bound, func() (err error) {
 		wrong, err = f.measured(bound, cmd, p)
 		return err
 	}))

@@ -319,31 +319,6 @@ func (g *gpuFlags) share(p *planned) error {
 	return nil
 }
 
-// endWithin is how long a run on GPUs has to end when another process is gone: a compiler, a driver or a library may wait for
-// what does not come.
-const endWithin = 700 * time.Millisecond
-
-// withinGPUs runs work to its end, or until soon after the context's: what then still runs is left to the end of this process.
-func withinGPUs(ctx context.Context, node *cuda.Node, work func() error) error {
-	if node == nil {
-		return work()
-	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(endWithin):
-		node.Abandon()
-		return context.Cause(ctx)
-	}
-}
-
 func (g *gpuFlags) close() {
 	if g.node.Abandoned() {
 		return

@@ -98,7 +98,7 @@ func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topol
 	}()
 	node.Deadline = c.Deadline
 	var rows []measurement.Link
-	err = withinGPUs(ctx, node, func() (err error) {
+	err = node.Within(ctx, func() (err error) {
 		rows, err = c.timeEngines(ctx, cmd, node, t)
 		return err
 	})

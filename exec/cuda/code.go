@@ -32,8 +32,11 @@ func defines(t collective.DType, op collective.ReduceOp) ([]string, error) {
 }
 
 // kernelOptions are a configuration's: its type, its reduction, whether operations are delayed, and a block's threads: with the
-// bytes of a plan of constants the compiler then knows how often loops run.
+// bytes of a plan of constants the compiler then knows how often loops run. What no kernel may carry is refused.
 func kernelOptions(cfg Config, how Method) ([]string, error) {
+	if how.Mechanism.InWords() && cfg.DType == collective.Int32 {
+		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
+	}
 	options, err := defines(cfg.DType, cfg.Op)
 	options = append(options, fmt.Sprintf("-DTHREADS=%d", how.Threads))
 	if cfg.Jitter > 0 {

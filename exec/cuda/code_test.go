@@ -60,3 +60,49 @@ func TestWhatKernelsKnow(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNumbersInWords: whatever runs a schedule refuses them, as one whole number says that nothing has arrived.
+func TestWholeNumbersInWords(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.ReduceScatter, Ranks: 4}, "rail_shares", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Node{reach: make([]*regions, 2), gpus: make([]*gpu, 1),
+		others: &others{Processes: Processes{Size: 4}, nodes: [][]int{{0, 1}, {2, 3}}}}
+	for _, how := range []Method{{Streams: 2, kernel: blocksOfStages}, {Proxied: true}} {
+		for _, c := range []struct {
+			t collective.DType
+			m block.Mechanism
+			x string
+		}{{collective.Int32, block.Words, "floating-point"}, {collective.Int32, block.WordsPush, "floating-point"},
+			{collective.Int32, block.Pull, ""}, {collective.Float32, block.Words, ""}} {
+			how.Mechanism, how.Threads = c.m, 64
+			_, err := n.compile(s, Config{Count: 1604, DType: c.t}, how)
+			if (err == nil) != (c.x == "") || err != nil && !strings.Contains(err.Error(), c.x) {
+				t.Errorf("%v in %v, by proxy %v: %v", c.t, c.m, how.Proxied, err)
+			}
+		}
+	}
+}
+
+// TestShrink: stages take fewer streams, then fewer blocks where these are left open, until nothing is left to give.
+func TestShrink(t *testing.T) {
+	for _, c := range []struct {
+		how   Method
+		steps int
+	}{{Method{Streams: 4, kernel: 64}, 8}, {Method{Streams: 4, kernel: 64, Blocks: 3}, 2}, {Method{Streams: 1, kernel: 1}, 0}} {
+		how, steps := c.how, 0
+		for ; how.shrink(); steps++ {
+			if how.Streams > 1 && how.kernel != c.how.kernel {
+				t.Errorf("%+v: blocks before streams", how)
+			}
+		}
+		if steps != c.steps || how.Streams != 1 {
+			t.Errorf("%+v: %d steps to %+v", c.how, steps, how)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"railyard/exec/cuda/driver"
 	"railyard/model/block"
-	"railyard/model/collective"
 )
 
 // programCode is a program with the kernels that run it.
@@ -23,9 +22,6 @@ func codeOf(p *block.Program, cfg Config, how Method) (*programCode, error) {
 	options, err := kernelOptions(cfg, how)
 	if err != nil {
 		return nil, err
-	}
-	if how.Mechanism.InWords() && cfg.DType == collective.Int32 {
-		return nil, fmt.Errorf("%v in words: they carry floating-point numbers only", cfg.DType)
 	}
 	c := &programCode{p: p, how: how, options: options}
 	longest := 0

@@ -56,6 +56,9 @@ func (*Node) Reserve(context.Context, int64) error { return driver.Load() }
 // Meet says why it cannot.
 func (*Node) Meet(context.Context, Processes, [][]int) error { return driver.Load() }
 
+// Within runs work.
+func (*Node) Within(_ context.Context, work func() error) error { return work() }
+
 // Connect does nothing.
 func (*Node) Connect(any) {}
 

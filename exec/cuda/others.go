@@ -349,6 +349,32 @@ func (n *Node) Abandon() {
 // Abandoned reports whether Abandon has been called.
 func (n *Node) Abandoned() bool { return n.lost.Load() }
 
+// endWithin is how long a run on GPUs has to end when another process is gone: a compiler, a driver or a library may wait for
+// what does not come.
+const endWithin = 700 * time.Millisecond
+
+// Within runs work to its end, or until soon after the context's: what then still runs is left to the end of this process. Without
+// a node it waits.
+func (n *Node) Within(ctx context.Context, work func() error) error {
+	if n == nil {
+		return work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(endWithin):
+		n.Abandon()
+		return context.Cause(ctx)
+	}
+}
+
 // after ends the run with an error where there are other processes, which then can not go on either.
 func (n *Node) after(err error) error {
 	if err != nil && n.others != nil {

@@ -95,11 +95,11 @@ func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, erro
 }
 
 // load compiles a schedule for the GPUs and makes it ready to launch. Where kernels of all streams of stages do not fit at once, on
-// some process's GPUs, all take fewer streams.
+// some process's GPUs, all take fewer streams, and then fewer blocks.
 func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	for how = n.streamed(how); ; how.Streams /= 2 {
+	for how = n.streamed(how); ; {
 		o, err := n.loadAs(ctx, s, cfg, how)
-		if !n.stages(how) || how.Streams <= 1 || !errors.Is(err, ErrRoom) {
+		if !errors.Is(err, ErrRoom) || !n.stages(how) || !how.shrink() {
 			return o, err
 		}
 	}
@@ -138,11 +138,16 @@ func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
 
 // fits refuses a launch whose blocks cannot all run at once, where so many ranks share a GPU: they wait for one another.
 func (n *Node) fits(g *gpu, k driver.Kernel, d driver.Dim, share int) error {
+	return n.within(g, k, d, share, MaxBlocks)
+}
+
+// within does so where room says how many blocks a launch may have on a GPU that holds so many, which so many ranks share.
+func (n *Node) within(g *gpu, k driver.Kernel, d driver.Dim, share int, room func(resident, share int) int) error {
 	each, err := k.Resident(d)
 	if err != nil {
 		return err
 	}
-	most := MaxBlocks(each*g.Multiprocessors, share)
+	most := room(each*g.Multiprocessors, share)
 	if d.Blocks > most {
 		shared := ""
 		if share > 1 {

@@ -47,9 +47,22 @@ func (n *Node) stages(how Method) bool { return n.staged() && !how.Proxied }
 // streamed is a method with as many streams as stages have a link for.
 func (n *Node) streamed(how Method) Method {
 	if n.stages(how) {
-		how.Streams = n.others.link.Streams()
+		how.Streams, how.kernel = n.others.link.Streams(), blocksOfStages
 	}
 	return how
+}
+
+// shrink makes a method of stages take less of a GPU at once, where it can.
+func (how *Method) shrink() bool {
+	switch {
+	case how.Streams > 1:
+		how.Streams /= 2
+	case how.Blocks == 0 && how.kernel > 1:
+		how.kernel /= 2
+	default:
+		return false
+	}
+	return true
 }
 
 // compileStages compiles a schedule for all processes; kernels have about as many blocks as use links well.
@@ -61,7 +74,7 @@ func (n *Node) compileStages(s *schedule.Schedule, cfg Config, how *Method) (*bl
 		if err != nil {
 			return nil, err
 		}
-		how.Blocks = max(blocksOfStages/max(p.Blocks()*len(p.Streams), 1), 1)
+		how.Blocks = max(how.kernel/max(p.Blocks()*len(p.Streams), 1), 1)
 	}
 	return block.CompileStages(s, how.options(cfg), n.others.nodes, how.Streams)
 }
@@ -130,11 +143,12 @@ func (c *stagedCode) place(x *placer, r *stagedRank) (err error) {
 	return err
 }
 
-// fits: kernels of all streams, and the library's, run at once.
+// fits: on each stream a kernel follows the library's, whose blocks wait for ranks of other nodes: all of a GPU's run at once. None
+// begins before the one ahead of it has ended.
 func (c *stagedCode) fits(x *placer, d driver.Dim) error {
 	const library = 32 // blocks of its kernels
-	d.Blocks = (d.Blocks + library) * len(c.p.Streams)
-	return c.n.fits(x.g, x.kernel, d, c.n.share)
+	d.Blocks = max(d.Blocks, library) * len(c.p.Streams)
+	return c.n.within(x.g, x.kernel, d, c.n.Share(), func(resident, share int) int { return resident / share })
 }
 
 // messages are a rank's ends of a group's.
