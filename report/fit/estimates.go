@@ -11,7 +11,7 @@ import (
 	"railyard/model/cost"
 )
 
-// Estimates fits what the library's own estimates are off by over each medium: three factors (cost.Estimate), whose
+// Estimates fits what the library's own estimates are off by over each medium: four factors (cost.Estimate), whose
 // logarithms are those of all media of a class (cost.ClassOf) and how far each medium lies from that. How far media lie
 // from their class, and machines from their medium, is found from the cases as well (empirical Bayes, by expectation and
 // maximisation: Dempster, Laird, Rubin 1977), so that a medium is believed as much as its machines agree. Every machine
@@ -49,12 +49,13 @@ const (
 	atLatency = iota
 	atFill
 	atBytes
+	atFlags
 	parts
 )
 
 // ofClass are the variances that are expected of a class's factors: there are three classes, too few to tell. Line rates
 // are line rates.
-var ofClass = [parts]float64{1, 1, 0.01}
+var ofClass = [parts]float64{1, 1, 0.01, 1}
 
 // fair is how many standard deviations of a machine's rows a row may be off to count in full; beyond, all count the
 // same, so that one odd machine does not move the others (Huber 1964).
@@ -77,7 +78,7 @@ type estimates struct {
 }
 
 func newEstimates(cases []KernelCase) *estimates {
-	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1}, machines: 0.1}
+	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1, 1}, machines: 0.1}
 	for i := range cases {
 		for _, g := range levels(cases[i].Over) {
 			if _, ok := m.at[g]; !ok {
@@ -109,7 +110,8 @@ func (m *estimates) estimate(g group) cost.Estimate {
 		rows += n
 	}
 	return cost.Estimate{Over: cmp.Or(g.over, g.class), Latency: round(v[atLatency], 1e4),
-		Fill: round(v[atFill], 1e4), Bytes: round(v[atBytes], 1e4), Rows: rows, Systems: len(m.rows[g])}
+		Fill: round(v[atFill], 1e4), Bytes: round(v[atBytes], 1e4),
+		Flags: round(v[atFlags], 1e4), Rows: rows, Systems: len(m.rows[g])}
 }
 
 // step is one of Gauss and Newton's, and one of the variances.
@@ -185,11 +187,15 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 func (m *estimates) gradient(c *KernelCase) (where [2 * parts]int, row [2 * parts]float64, off float64) {
 	groups := levels(c.Over)
 	v := m.factors(groups[1])
-	e := cost.Estimate{Latency: v[atLatency], Fill: v[atFill], Bytes: v[atBytes]}
-	l, b := e.Corrected(c.Latency, c.Bytes, c.Size)
+	e := cost.Estimate{Latency: v[atLatency], Fill: v[atFill], Bytes: v[atBytes], Flags: v[atFlags]}
+	l, b := e.Corrected(c.Latency, c.Bytes, c.Size, c.Protocol)
+	flags := 0.0
+	if c.Protocol == cost.LL {
+		flags = b
+	}
 	for i, g := range groups {
 		at := m.at[g]
-		for p, slope := range [parts]float64{l, l - e.Latency*c.Latency, b} {
+		for p, slope := range [parts]float64{l, l - e.Latency*c.Latency, b, flags} {
 			where[i*parts+p], row[i*parts+p] = at+p, slope/(l+b)
 		}
 	}

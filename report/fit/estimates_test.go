@@ -20,9 +20,11 @@ func runs(over string, machines int, truth cost.Estimate, spread float64) []Kern
 		for size := units.KiB; size <= 4*units.GiB; size *= 2 {
 			c := KernelCase{KernelKey: cost.KernelKey{Over: over}, System: fmt.Sprint(over, i), Size: size, Latency: 25e6,
 				Bytes: float64(size) / 300e9 * 1e12}
-			l, b := truth.Corrected(c.Latency, c.Bytes, size)
-			c.Time = units.Time(own * (l + b))
-			out = append(out, c)
+			for _, c.Protocol = range []string{cost.LL, "simple"} {
+				l, b := truth.Corrected(c.Latency, c.Bytes, size, c.Protocol)
+				c.Time = units.Time(own * (l + b))
+				out = append(out, c)
+			}
 		}
 	}
 	return out
@@ -35,13 +37,13 @@ func estimateOver(list []cost.Estimate, over string) cost.Estimate {
 // What machines are off by is found again; a network that nobody measured has what networks have in common, and one odd
 // machine does not move the others.
 func TestEstimatesAreFoundAgain(t *testing.T) {
-	efa, ib := cost.Estimate{Latency: 6, Fill: 1, Bytes: 1.05}, cost.Estimate{Latency: 1.5, Fill: 0.8, Bytes: 1}
+	efa, ib := cost.Estimate{Latency: 6, Fill: 1, Bytes: 1.05, Flags: 2}, cost.Estimate{Latency: 1.5, Fill: 0.8, Bytes: 1, Flags: 1.5}
 	cases := append(runs("efa", 8, efa, 0.05), runs("ib", 8, ib, 0.05)...)
 	list := Estimates(cases)
 	for over, want := range map[string]cost.Estimate{"efa": efa, "ib": ib} {
 		got := estimateOver(list, over)
 		if !near(got.Latency, want.Latency, 0.12) || !near(got.Fill, want.Fill, 0.3) || !near(got.Bytes, want.Bytes, 0.05) ||
-			got.Systems != 8 {
+			!near(got.Flags, want.Flags, 0.1) || got.Systems != 8 {
 			t.Errorf("%s: %+v, want %+v", over, got, want)
 		}
 	}

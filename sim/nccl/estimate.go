@@ -26,7 +26,7 @@ func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes floa
 func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total float64, by *cost.Estimate) {
 	l, b := r.own(k, c, w)
 	if by = r.general.Estimate(r.rates.over); by != nil {
-		l, b = by.Corrected(l, b, w.Size)
+		l, b = by.Corrected(l, b, w.Size, c.protocol)
 	}
 	l = max(l+r.farther(w), 0)
 	return l, l + b, by
