@@ -24,11 +24,11 @@ func misses(all *report.Comparison, but string) []fit.Miss {
 
 // banded gives the rows of each system the bands of what the others are off by.
 func banded(all *report.Comparison) {
-	bands, shares := map[string]*cost.Profile{}, fit.Shares(misses(all, ""))
+	bands := map[string]*cost.Profile{}
 	for i := range all.Rows {
 		p, system := &all.Rows[i].Predicted, measuredOn(all.Rows[i].Measured)
 		if bands[system] == nil {
-			bands[system] = &cost.Profile{Bands: fit.Bands(misses(all, system), shares)}
+			bands[system] = &cost.Profile{Bands: fit.Bands(misses(all, system))}
 		}
 		if b := bands[system].Band(cost.ClassOf(p.Over), p.Basis); b != nil {
 			f := b.Factor(p.Latency)

@@ -15,19 +15,6 @@ import (
 // leftOut predicts every row with kernels fitted on the rows of other groups: what a
 // profile is worth on a run, or a number of GPUs, that it has never seen.
 func (v *validator) leftOut(group func(learnt) string) *report.Comparison {
-	return v.leftOutDoubting(group, [][]cost.Doubt{v.doubts()})[0]
-}
-
-// doubts are those of the general profile, fitted or shipped.
-func (v *validator) doubts() []cost.Doubt {
-	if g := v.Fitted[cost.General]; g != nil {
-		return g.Doubts
-	}
-	return cost.GeneralNCCL().Doubts
-}
-
-// leftOutDoubting is the same with each of several doubts about kernels.
-func (v *validator) leftOutDoubting(group func(learnt) string, doubts [][]cost.Doubt) []*report.Comparison {
 	byProfile, groups := v.learnt(), map[string]map[string]bool{} // profiles of each group
 	for name, rows := range byProfile {
 		for _, x := range rows {
@@ -38,13 +25,10 @@ func (v *validator) leftOutDoubting(group func(learnt) string, doubts [][]cost.D
 			groups[g][name] = true
 		}
 	}
-	all := make([]*report.Comparison, len(doubts))
-	for i := range all {
-		all[i] = &report.Comparison{}
-	}
+	all := &report.Comparison{}
 	for _, g := range slices.Sorted(maps.Keys(groups)) {
 		for _, name := range slices.Sorted(maps.Keys(groups[g])) {
-			predictGroup(all, doubts, byProfile, name, func(x learnt) bool { return group(x) == g })
+			predictGroup(all, byProfile, name, func(x learnt) bool { return group(x) == g })
 		}
 	}
 	return all
@@ -82,8 +66,8 @@ func (v *validator) learnt() map[string][]learnt {
 }
 
 // predictGroup fits on the rows outside a group of a profile, the general kernels on
-// those of all profiles, and predicts the group with each of some doubts.
-func predictGroup(all []*report.Comparison, doubts [][]cost.Doubt, byProfile map[string][]learnt, name string, in func(learnt) bool) {
+// those of all profiles, and predicts the group.
+func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
 	general := &cost.Profile{Name: cost.General}
 	needed := neededFor(byProfile[name], in)
 	var everything, rest []fit.KernelCase
@@ -97,18 +81,14 @@ func predictGroup(all []*report.Comparison, doubts [][]cost.Doubt, byProfile map
 	if like := alike(byProfile[name], in); len(profile.Kernels) == 0 && like != name {
 		profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
 	}
-	for i := range doubts {
-		doubting := *general
-		doubting.Doubts = doubts[i]
-		for _, x := range byProfile[name] {
-			if !in(x) {
-				continue
-			}
-			one := &measurement.Set{File: x.file, Rows: []measurement.Row{x.row}}
-			all[i].Append(report.Compare(one, func(m measurement.Row) (report.Predicted, error) {
-				return x.cases.PredictWith(profile, &doubting, m)
-			}))
+	for _, x := range byProfile[name] {
+		if !in(x) {
+			continue
 		}
+		one := &measurement.Set{File: x.file, Rows: []measurement.Row{x.row}}
+		all.Append(report.Compare(one, func(m measurement.Row) (report.Predicted, error) {
+			return x.cases.PredictWith(profile, general, m)
+		}))
 	}
 }
 

@@ -138,7 +138,7 @@ func (v *validator) refit(w io.Writer, dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		everything = append(everything, rows[name]...)
 	}
-	v.doubt(general)
+	general.Bands = fit.Bands(misses(v.leftOut(systemOf), ""))
 	v.Forget()
 	general.Kernels, general.Estimates = fit.General(everything, true), fit.Estimates(everything)
 	for _, name := range slices.Sorted(maps.Keys(v.Fitted)) {
@@ -158,33 +158,6 @@ func (v *validator) refit(w io.Writer, dir string) error {
 		}
 	}
 	return nil
-}
-
-// candidates are the doubts that are tried.
-var candidates = []float64{0, 0.25, 0.5, 1, 2, 4, 8}
-
-// doubt chooses how far kernels are trusted, and what is normal with that, by systems left out.
-func (v *validator) doubt(general *cost.Profile) {
-	var doubts [][]cost.Doubt
-	for _, d := range candidates {
-		var all []cost.Doubt
-		for _, class := range []string{cost.InBox, cost.OverPCIe, cost.Across} {
-			all = append(all, cost.Doubt{Across: class, Machines: d})
-		}
-		doubts = append(doubts, all)
-	}
-	var off [][]fit.Miss
-	for _, c := range v.leftOutDoubting(systemOf, doubts) {
-		off = append(off, misses(c, ""))
-	}
-	general.Doubts = fit.Doubts(candidates, off)
-	chosen := slices.Clone(off[0])
-	for i, m := range chosen {
-		if at := slices.Index(candidates, general.Doubt(m.Across)); m.Basis == cost.OtherKernel && at >= 0 {
-			chosen[i] = off[at][i]
-		}
-	}
-	general.Bands = fit.Bands(chosen, fit.Shares(chosen))
 }
 
 // startFrom is the shipped profile, or a new one without curves.

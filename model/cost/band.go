@@ -7,6 +7,7 @@ type Band struct {
 	Across  string  `file:"across,need"`                // what messages cross: box, pcie, network
 	Basis   string  `file:"basis,need"`                 // where the kernel came from: see Bases
 	Latency float64 `file:"latency,lo=1,hi=1073741824"` // factor, either way, of times that move no bytes
+	Between float64 `file:"between,lo=1,hi=1073741824"` // of times of which half moves bytes: where protocols and pipelines change
 	Bytes   float64 `file:"bytes,lo=1,hi=1073741824"`   // of times that do nothing else
 	Rows    int     `file:"rows"`
 	Systems int     `file:"systems"`
@@ -54,8 +55,11 @@ func (p *Profile) Band(class, basis string) *Band {
 	return nil
 }
 
-// Factor is by how much a time may be off of which a share moves no bytes: both parts the same way at worst, as the
-// pipelines between them are paid by either.
+// Factor is by how much a time may be off of which a share moves no bytes.
 func (b *Band) Factor(latency float64) float64 {
-	return math.Exp(latency*math.Log(b.Latency) + (1-latency)*math.Log(b.Bytes))
+	end, share := b.Bytes, 2*latency
+	if latency > 0.5 {
+		end, share = b.Latency, 2-share
+	}
+	return math.Exp(share*math.Log(b.Between) + (1-share)*math.Log(end))
 }

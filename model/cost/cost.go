@@ -30,7 +30,6 @@ type Profile struct {
 	Memory    []Level    `file:"memory,lines"`
 	Curves    []Curve    `file:"curves"`
 	Estimates []Estimate `file:"estimates,lines"` // what NCCL's own estimates are off by, for all machines together
-	Doubts    []Doubt    `file:"doubts,lines"`    // how far kernels are trusted, by all machines together
 	Bands     []Band     `file:"bands,lines"`     // how far predictions are off, for all machines together
 	Kernels   []Kernel   `file:"kernels"`         // of NCCL, where they were fitted
 	Hardware  `file:"-"` // the machine's

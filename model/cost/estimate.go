@@ -12,14 +12,13 @@ const LL = "ll"
 // Estimate is how far the library's own estimates are off over a medium on machines that it was not made on.
 // Corrected they are
 //
-//	Latency·l·(1 + Fill·size/(size+FillFrom)) + Bytes·Flags·b
+//	Latency·l·(1 + size/(size+FillFrom)) + Bytes·Flags·b
 //
 // where l is the part that moves no bytes, b the rest, and Flags is 1 but for LL, of which the library expects too much from
 // 64 KiB on: what a kernel takes of which nothing was measured.
 type Estimate struct {
 	Over    string  `file:"over,need"`                  // as a kernel's
 	Latency float64 `file:"latency,lo=0,hi=1073741824"` // factors
-	Fill    float64 `file:"fill,lo=0,hi=1073741824"`
 	Bytes   float64 `file:"bytes,lo=0,hi=1073741824"`
 	Flags   float64 `file:"flags,lo=0,hi=1073741824"` // 0: not fitted, as 1
 	Rows    int     `file:"rows,hi=1073741824"`       // measurements behind it
@@ -35,7 +34,7 @@ func (e *Estimate) Corrected(latency, bytes float64, size units.Bytes, protocol 
 	if protocol == LL {
 		bytes *= cmp.Or(e.Flags, 1)
 	}
-	return e.Latency * latency * (1 + e.Fill*(float64(size)/float64(size+FillFrom))), e.Bytes * bytes
+	return e.Latency * latency * (1 + float64(size)/float64(size+FillFrom)), e.Bytes * bytes
 }
 
 // Estimate is the correction over a medium; over a network that is not known, that of all networks. nil: there is none.
@@ -48,21 +47,4 @@ func (p *Profile) Estimate(over string) *Estimate {
 		}
 	}
 	return nil
-}
-
-// Doubt is how many machines the library's own estimate, corrected, counts for beside those that a kernel was fitted on
-// which stands in for a machine's own (OtherKernel), by the class of what is crossed (ClassOf). Own kernels are not doubted.
-type Doubt struct {
-	Across   string  `file:"across,need"`
-	Machines float64 `file:"machines,lo=0,hi=1073741824"`
-}
-
-// Doubt is that of a class; 1 where nothing was fitted: the estimate counts for a machine.
-func (p *Profile) Doubt(class string) float64 {
-	for i := range p.Doubts {
-		if d := &p.Doubts[i]; d.Across == class {
-			return d.Machines
-		}
-	}
-	return 1
 }

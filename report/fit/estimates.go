@@ -11,7 +11,7 @@ import (
 	"railyard/model/cost"
 )
 
-// Estimates fits what the library's own estimates are off by over each medium: four factors (cost.Estimate), whose
+// Estimates fits what the library's own estimates are off by over each medium: three factors (cost.Estimate), whose
 // logarithms are those of all media of a class (cost.ClassOf) and how far each medium lies from that. How far media lie
 // from their class, and machines from their medium, is found from the cases as well (empirical Bayes, by expectation and
 // maximisation: Dempster, Laird, Rubin 1977), so that a medium is believed as much as its machines agree. Every machine
@@ -47,7 +47,6 @@ func levels(over string) [2]group {
 // Of the logarithms of an estimate's factors: which.
 const (
 	atLatency = iota
-	atFill
 	atBytes
 	atFlags
 	parts
@@ -55,14 +54,11 @@ const (
 
 // ofClass are the variances that are expected of a class's factors: there are three classes, too few to tell. Line rates
 // are line rates.
-var ofClass = [parts]float64{1, 1, 0.01, 1}
+var ofClass = [parts]float64{1, 0.01, 1}
 
 // fair is how many standard deviations of a machine's rows a row may be off to count in full; beyond, all count the
 // same, so that one odd machine does not move the others (Huber 1964).
 const fair = 1.345
-
-// tail is how few degrees of freedom deviations of media have.
-const tail = 3
 
 // leastVariance is what those of media and machines are thought to have at least.
 const leastVariance = 1e-3
@@ -78,7 +74,7 @@ type estimates struct {
 }
 
 func newEstimates(cases []KernelCase) *estimates {
-	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1, 1}, machines: 0.1}
+	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1}, machines: 0.1}
 	for i := range cases {
 		for _, g := range levels(cases[i].Over) {
 			if _, ok := m.at[g]; !ok {
@@ -110,8 +106,7 @@ func (m *estimates) estimate(g group) cost.Estimate {
 		rows += n
 	}
 	return cost.Estimate{Over: cmp.Or(g.over, g.class), Latency: round(v[atLatency], 1e4),
-		Fill: round(v[atFill], 1e4), Bytes: round(v[atBytes], 1e4),
-		Flags: round(v[atFlags], 1e4), Rows: rows, Systems: len(m.rows[g])}
+		Bytes: round(v[atBytes], 1e4), Flags: round(v[atFlags], 1e4), Rows: rows, Systems: len(m.rows[g])}
 }
 
 // step is one of Gauss and Newton's, and one of the variances.
@@ -122,7 +117,7 @@ func (m *estimates) step() {
 		for p := range parts {
 			expected := 1 / ofClass[p]
 			if g.over != "" {
-				expected = m.tailWeight(at+p, p) / m.media[p]
+				expected = 1 / m.media[p]
 			}
 			precision.SetSym(at+p, at+p, expected)
 		}
@@ -158,12 +153,6 @@ func (m *estimates) step() {
 	m.spread(&covariance)
 }
 
-// tailWeight is the weight of a medium among those that its class is expected to be like: most are near it and some far, as
-// sockets are (Student's t with tail degrees of freedom, as a mixture of normal distributions).
-func (m *estimates) tailWeight(at, part int) float64 {
-	return (tail + 1) / (tail + m.x[at]*m.x[at]/m.media[part])
-}
-
 // spread takes the variances of media from where they lie and how sure that is.
 func (m *estimates) spread(covariance *mat.SymDense) {
 	var sum [parts]float64
@@ -174,7 +163,7 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 		}
 		media++
 		for p := range parts {
-			sum[p] += m.tailWeight(at+p, p) * (m.x[at+p]*m.x[at+p] + covariance.At(at+p, at+p))
+			sum[p] += m.x[at+p]*m.x[at+p] + covariance.At(at+p, at+p)
 		}
 	}
 	for p := range sum {
@@ -187,7 +176,7 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 func (m *estimates) gradient(c *KernelCase) (where [2 * parts]int, row [2 * parts]float64, off float64) {
 	groups := levels(c.Over)
 	v := m.factors(groups[1])
-	e := cost.Estimate{Latency: v[atLatency], Fill: v[atFill], Bytes: v[atBytes], Flags: v[atFlags]}
+	e := cost.Estimate{Latency: v[atLatency], Bytes: v[atBytes], Flags: v[atFlags]}
 	l, b := e.Corrected(c.Latency, c.Bytes, c.Size, c.Protocol)
 	flags := 0.0
 	if c.Protocol == cost.LL {
@@ -195,7 +184,7 @@ func (m *estimates) gradient(c *KernelCase) (where [2 * parts]int, row [2 * part
 	}
 	for i, g := range groups {
 		at := m.at[g]
-		for p, slope := range [parts]float64{l, l - e.Latency*c.Latency, b, flags} {
+		for p, slope := range [parts]float64{l, b, flags} {
 			where[i*parts+p], row[i*parts+p] = at+p, slope/(l+b)
 		}
 	}

@@ -37,12 +37,12 @@ func estimateOver(list []cost.Estimate, over string) cost.Estimate {
 // What machines are off by is found again; a network that nobody measured has what networks have in common, and one odd
 // machine does not move the others.
 func TestEstimatesAreFoundAgain(t *testing.T) {
-	efa, ib := cost.Estimate{Latency: 6, Fill: 1, Bytes: 1.05, Flags: 2}, cost.Estimate{Latency: 1.5, Fill: 0.8, Bytes: 1, Flags: 1.5}
+	efa, ib := cost.Estimate{Latency: 6, Bytes: 1.05, Flags: 2}, cost.Estimate{Latency: 1.5, Bytes: 1, Flags: 1.5}
 	cases := append(runs("efa", 8, efa, 0.05), runs("ib", 8, ib, 0.05)...)
 	list := Estimates(cases)
 	for over, want := range map[string]cost.Estimate{"efa": efa, "ib": ib} {
 		got := estimateOver(list, over)
-		if !near(got.Latency, want.Latency, 0.12) || !near(got.Fill, want.Fill, 0.3) || !near(got.Bytes, want.Bytes, 0.05) ||
+		if !near(got.Latency, want.Latency, 0.12) || !near(got.Bytes, want.Bytes, 0.05) ||
 			!near(got.Flags, want.Flags, 0.1) || got.Systems != 8 {
 			t.Errorf("%s: %+v, want %+v", over, got, want)
 		}
@@ -50,7 +50,7 @@ func TestEstimatesAreFoundAgain(t *testing.T) {
 	if got := estimateOver(list, "roce"); got.Over != cost.AnyNetwork || got.Latency < 1.5 || got.Latency > 6 || got.Systems != 16 {
 		t.Errorf("a network that is not known: %+v", got)
 	}
-	odd := runs("ib", 1, cost.Estimate{Latency: 40, Fill: 1, Bytes: 1}, 0)
+	odd := runs("ib", 1, cost.Estimate{Latency: 40, Bytes: 1}, 0)
 	for i := range odd {
 		odd[i].System = "odd"
 	}
@@ -62,8 +62,8 @@ func TestEstimatesAreFoundAgain(t *testing.T) {
 
 // However many rows a machine has, it weighs as much as another.
 func TestMachinesWeighTheSame(t *testing.T) {
-	slow, fast := runs("ib", 1, cost.Estimate{Latency: 2, Fill: 1, Bytes: 1}, 0), runs("ib", 1, cost.Estimate{Latency: 1.5,
-		Fill: 1, Bytes: 1}, 0)
+	slow, fast := runs("ib", 1, cost.Estimate{Latency: 2, Bytes: 1}, 0), runs("ib", 1, cost.Estimate{Latency: 1.5,
+		Bytes: 1}, 0)
 	for i := range slow {
 		slow[i].System = "slow"
 	}
@@ -78,7 +78,7 @@ func TestMachinesWeighTheSame(t *testing.T) {
 }
 
 // Nine of ten rows of machines that bands were not made from lie inside, where machines differ from one another more
-// than their rows do, too; a basis of few machines takes the class's.
+// than their rows do, too; a basis of no machines takes the class's.
 func TestBandsHoldMostMisses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	draw := func(machines int) (misses []Miss) {
@@ -94,7 +94,7 @@ func TestBandsHoldMostMisses(t *testing.T) {
 		return misses
 	}
 	known := draw(20)
-	p := &cost.Profile{Bands: Bands(known, Shares(known))}
+	p := &cost.Profile{Bands: Bands(known)}
 	own, other := p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
 	inside, rows := 0.0, 0.0
 	for _, m := range draw(200) {

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -10,26 +9,18 @@ import (
 )
 
 // General fits what the kernels of all machines have in common: what a hop costs and how
-// much a chunk is slowed down, while every machine has its own base. Over a network, hops
-// inside a node are those of NVLink. Kernels are in the order of their keys' names. With
+// much a chunk is slowed down, while every machine has its own base. Kernels are in the order of their keys' names. With
 // heldOut each is judged by series left out in turn, whose base it does not know.
 func General(cases []KernelCase, heldOut bool) []cost.Kernel {
 	pools := map[pool][]KernelCase{}
 	for _, c := range cases {
 		pools[poolOf(&c)] = append(pools[poolOf(&c)], c)
 	}
-	order := slices.SortedFunc(maps.Keys(pools), func(a, b pool) int { // nodes first
-		return cmp.Or(cmp.Compare(pools[a][0].NetHops, pools[b][0].NetHops), cmp.Compare(a.algorithm, b.algorithm),
-			cmp.Compare(a.text(), b.text()))
-	})
-	done := map[pool]cost.Kernel{}
 	var kernels []cost.Kernel
-	for _, p := range order {
-		list := pools[p]
+	for p, list := range pools {
 		inOrder(list)
-		m := newKernelModel(list, p.belief(list, done), true)
+		m := newKernelModel(list, ofPool(list), true)
 		s := m.solve(list)
-		done[p] = m.kernel(s, list, func(string) bool { return true })
 		unseen := 0.0
 		if heldOut {
 			unseen = round(seriesLeftOut(list, m.belief), 1e4)
@@ -84,8 +75,6 @@ func poolOf(c *KernelCase) pool {
 	return pool{familyOf(c.Collective, c.Algorithm), c.Algorithm, c.Protocol, c.Over}
 }
 
-func (p pool) text() string { return p.family + p.algorithm + p.protocol + p.over }
-
 // around is the family of rings that pass everything around.
 const around = "around"
 
@@ -101,18 +90,12 @@ func familyOf(collective, algorithm string) string {
 	return around
 }
 
-// belief is what is expected of a pool: the library's constants, and across a network what
-// is known of the same kernel inside a node.
-func (p pool) belief(cases []KernelCase, done map[pool]cost.Kernel) belief {
-	b := belief{cases[0].Prior, ofConstants}
+// ofPool is what is expected of a pool: the library's constants, less surely across a network.
+func ofPool(cases []KernelCase) belief {
 	if cases[0].NetHops > 0 {
-		b.spread = ofFabrics
-		p.over = "nvlink"
-		if k, ok := done[p]; ok {
-			b.Base, b.Hop = k.Base, k.Hop
-		}
+		return belief{cases[0].Prior, ofFabrics}
 	}
-	return b
+	return belief{cases[0].Prior, ofConstants}
 }
 
 // collectives are those that cases are of.

@@ -33,15 +33,14 @@ func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total
 }
 
 // trust is the weight of a kernel's time against the estimate, from 0 to 1: a prediction lies between them, the nearer to
-// the kernel the less far it has to be followed and, where it stands in for another, the more machines it was fitted on
-// (cost.Doubt).
+// the kernel the less far it has to be followed and, where it stands in for another, the more machines it was fitted on:
+// the estimate counts for one.
 func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
 	share := r.reaches(a, c, x)
 	if r.basis(a, c, x) != cost.OtherKernel {
 		return share
 	}
-	n := float64(x.Systems)
-	return share * n / (n + r.general.Doubt(cost.ClassOf(r.rates.over)))
+	return share * float64(x.Systems) / float64(x.Systems+1)
 }
 
 // reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed

@@ -14,7 +14,7 @@ import (
 // common, and that is said.
 func TestUnknownNetworksTakeTheCorrectedEstimate(t *testing.T) {
 	topo := load(t, "dgx-h100", topology.Options{Nodes: 2})
-	general := &cost.Profile{Name: cost.General, Estimates: []cost.Estimate{{Over: cost.AnyNetwork, Latency: 3, Fill: 1, Bytes: 1.1,
+	general := &cost.Profile{Name: cost.General, Estimates: []cost.Estimate{{Over: cost.AnyNetwork, Latency: 3, Bytes: 1.1,
 		Systems: 7}}}
 	r, err := NewRuntime(topo, &cost.Profile{Name: "none"}, general, Options{})
 	if err != nil {
