@@ -93,13 +93,15 @@ func TestBandsHoldMostMisses(t *testing.T) {
 		}
 		return misses
 	}
-	known := draw(20)
-	p := &cost.Profile{Bands: Bands(known)}
-	own, other := p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
+	var own, other *cost.Band
 	inside, rows := 0.0, 0.0
-	for _, m := range draw(200) {
-		if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Latency)) {
-			inside++
+	for range 20 {
+		p := &cost.Profile{Bands: Bands(draw(20))}
+		own, other = p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
+		for _, m := range draw(20) {
+			if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Latency)) {
+				inside++
+			}
 		}
 	}
 	if share := inside / rows; share < 0.85 || share > 0.95 || own.Systems != 20 {
@@ -108,7 +110,22 @@ func TestBandsHoldMostMisses(t *testing.T) {
 	if other.Latency != own.Latency || other.Systems != 0 {
 		t.Errorf("%+v, the class has %+v", other, own)
 	}
-	if f := own.Factor(1); f != own.Latency || own.Factor(0.5) >= f || own.Factor(0.5) <= own.Bytes {
+	if f := own.Factor(1); f != own.Latency || own.Factor(0.5) != own.Between || own.Factor(0.25) >= own.Between ||
+		own.Factor(0.25) <= own.Bytes {
 		t.Errorf("factor %v of latency alone, %v of half", f, own.Factor(0.5))
+	}
+}
+
+// Few machines that happen to agree are not believed, and worse kernels never have the narrower band.
+func TestBandsOfFewMachinesAreNotNarrow(t *testing.T) {
+	var misses []Miss
+	for i := range 10 {
+		misses = append(misses, Miss{Across: cost.Across, Basis: cost.OwnKernel, System: fmt.Sprint(i), Off: 0.1 * float64(i)})
+	}
+	one := Miss{Across: cost.Across, Basis: cost.OwnEstimate, System: "one", Off: 0.01}
+	p := &cost.Profile{Bands: Bands(append(misses, one))}
+	if own, estimate := p.Band(cost.Across, cost.OwnKernel), p.Band(cost.Across, cost.OwnEstimate); estimate.Bytes < own.Bytes ||
+		own.Bytes < math.Exp(0.8) || estimate.Systems != 1 {
+		t.Errorf("own %+v, estimate of one machine %+v", own, estimate)
 	}
 }
