@@ -76,3 +76,16 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// TestWrapCutsNames: what is too long for a line is cut where a part of the name ends, unless that leaves half of the line empty.
+func TestWrapCutsNames(t *testing.T) {
+	for text, want := range map[string][]string{
+		"by hierarchical_two_shot×48":      {"by", "hierarchical_two_", "shot×48"},
+		"node0/gpu0->node0/nvswitch0":      {"node0/gpu0->node0/", "nvswitch0"},
+		"node0/aVeryLongNameOfADeviceHere": {"node0/aVeryLongNameO", "fADeviceHere"},
+	} {
+		if got := Wrap(text, 20); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

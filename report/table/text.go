@@ -208,6 +208,16 @@ func (t *Shown) line(b *strings.Builder, widths []int, cells []string) {
 	}
 }
 
+// cutAt is how much of a word that is too long stands on a line: what ends like a part of a name, if that fills half of it.
+func cutAt(line []rune) int {
+	for n := len(line); 2*n > len(line); n-- {
+		if strings.ContainsRune("_/>", line[n-1]) {
+			return n
+		}
+	}
+	return len(line)
+}
+
 // Wrap breaks a text into lines at blanks; a word that is too long is cut.
 func Wrap(text string, width int) []string {
 	var out []string
@@ -219,7 +229,8 @@ func Wrap(text string, width int) []string {
 		}
 		for ; k > width; k = utf8.RuneCountInString(word) {
 			r := []rune(word)
-			out, word = append(out, string(r[:width])), string(r[width:])
+			n := cutAt(r[:width])
+			out, word = append(out, string(r[:n])), string(r[n:])
 		}
 		if line != "" {
 			line, n = line+" ", n+1
