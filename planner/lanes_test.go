@@ -19,7 +19,7 @@ func TestLanes(t *testing.T) {
 	for _, graph := range []struct {
 		family string
 		seed   int64
-	}{{"degraded", 21}, {"degraded", 22}, {"mixed", 21}} {
+	}{{"degraded", 21}, {"degraded", 22}, {"mixed", 21}, {"planes", 202}, {"planes", 203}} {
 		topo := gen.Unseen(graph.family, graph.seed)
 		for kind, use := range map[collective.Kind]pack.Use{collective.AllGather: pack.AllGather,
 			collective.ReduceScatter: pack.ReduceScatter} {

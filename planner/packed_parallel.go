@@ -31,8 +31,8 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	}
 	parts := equalParts(x.trees)
 	switch {
-	case !x.shared || !x.worthOrder():
-		return nil, notApplicable("trees share no links behind switches, or packed_trees has a phase for each level of them")
+	case !x.shared || !x.worthOrder() && x.rates == nil:
+		return nil, notApplicable("trees share no links behind switches, or all connections carry as much")
 	case !uses[r.spec.Kind].PerRoot() && parts > 1 && parts <= mostParallel && r.inOneProgram(x):
 		s := r.parallel(x.trees, parts)
 		s.Paths = x.paths
