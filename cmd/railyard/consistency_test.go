@@ -40,7 +40,8 @@ func ask(t *testing.T, into any, args ...string) {
 
 // One question has one answer, to the picosecond, whichever command is asked: plan, simulate,
 // report, what-if of before the change, limits of the placement that is the whole machine; and
-// NCCL's columns are what expect says.
+// NCCL's columns are what expect says. Commands that answer for one size at a time are asked one of the sizes each, in turn: a row of
+// a sweep is that of its size alone (study's own test).
 func TestOneQuestionOneAnswer(t *testing.T) {
 	names, nodes, kinds := []string{"hgx-h200-4", "dgx1-v100"}, []int{1}, []string{"all_reduce"}
 	if long.Given() {
@@ -48,10 +49,13 @@ func TestOneQuestionOneAnswer(t *testing.T) {
 			"broadcast"}
 	}
 	sizes := []int64{1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26, 1 << 30}
+	turn := 0
 	for _, name := range names {
 		for _, n := range nodes {
 			for _, kind := range kinds {
-				t.Run(fmt.Sprintf("%s-%d-%s", name, n, kind), func(t *testing.T) { oneAnswer(t, name, n, kind, sizes) })
+				alone := sizes[turn%len(sizes)]
+				turn++
+				t.Run(fmt.Sprintf("%s-%d-%s", name, n, kind), func(t *testing.T) { oneAnswer(t, name, n, kind, sizes, alone) })
 			}
 		}
 	}
@@ -71,7 +75,8 @@ func small(t *testing.T) (out []string) {
 	return out
 }
 
-func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64) {
+// oneAnswer asks for sizes, and for one of these alone.
+func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64, alone int64) {
 	machine := []string{"-t", name, "-c", kind}
 	if nodes > 1 {
 		machine = append(machine, "--nodes", strconv.Itoa(nodes))
@@ -118,24 +123,22 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64)
 			}
 		}
 	}
-	for _, size := range sizes {
-		var simulated struct {
-			Time float64  `json:"time_us"`
-			NCCL *float64 `json:"nccl_us"`
-		}
-		ask(t, &simulated, with([]string{"simulate"}, "-s", fmt.Sprint(size))...)
-		check("simulate", size, simulated.Time, plans.plan)
-		if simulated.NCCL != nil {
-			check("simulate for NCCL", size, *simulated.NCCL, plans.nccl)
-		}
-		var limits struct {
-			Rows []struct {
-				Time float64 `json:"time_ms"`
-			}
-		}
-		ask(t, &limits, with([]string{"capacity", "what-if", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(size))...)
-		check("limits", size, limits.Rows[len(limits.Rows)-1].Time*1e3, plans.plan)
+	var simulated struct {
+		Time float64  `json:"time_us"`
+		NCCL *float64 `json:"nccl_us"`
 	}
+	ask(t, &simulated, with([]string{"simulate"}, "-s", fmt.Sprint(alone))...)
+	check("simulate", alone, simulated.Time, plans.plan)
+	if simulated.NCCL != nil {
+		check("simulate for NCCL", alone, *simulated.NCCL, plans.nccl)
+	}
+	var limits struct {
+		Rows []struct {
+			Time float64 `json:"time_ms"`
+		}
+	}
+	ask(t, &limits, with([]string{"capacity", "what-if", "--job", strconv.Itoa(changed.GPUs)}, "-s", fmt.Sprint(alone))...)
+	check("limits", alone, limits.Rows[len(limits.Rows)-1].Time*1e3, plans.plan)
 }
 
 // The same of questions by chance: sizes that are no powers of two, machines with a part lost, a machine that another job shares.
@@ -151,7 +154,7 @@ func TestRandomQuestionsHaveOneAnswer(t *testing.T) {
 		size := int64(math.Exp2(10+18*r.Float64())) / 1680 * 1680 // whole elements of any share up to 8 and 10, 12, 14, 15 and 16 ranks
 		size = max(size, 1680)
 		t.Run(fmt.Sprintf("%s-%d-%s-%d", name, nodes, kind, size), func(t *testing.T) {
-			oneAnswer(t, name, nodes, kind, []int64{size})
+			oneAnswer(t, name, nodes, kind, []int64{size}, size)
 			part := failure.Parts[r.IntN(len(failure.Parts))]
 			changedAnswer(t, name, nodes, kind, size, part)
 		})
