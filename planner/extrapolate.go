@@ -117,7 +117,7 @@ func (c *contest) foretell(i int) error {
 		n[k], t[k] = float64(d), float64(time)
 	}
 	period := (t[1] - t[0]) / (n[1] - n[0])
-	x := units.Time(max(1, t[1]+period*(float64(depth)-n[1])))
+	x := max(1, c.list[i].Time, units.Time(t[1]+period*(float64(depth)-n[1]))) // no less than its bound
 	c.looks[i].foretold, c.looks[i].predicted = x, x
 	return nil
 }

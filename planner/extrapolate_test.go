@@ -203,3 +203,36 @@ func TestEqualPiecesForetell(t *testing.T) {
 		}
 	}
 }
+
+// shrinking takes less the more pieces there are, by as much each.
+type shrinking struct{ periodic }
+
+func (shrinking) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
+
+func (shrinking) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+	return max(1e9, 2e9-units.Time(1e7*s.Channels[0].Depth())), nil
+}
+
+// More pieces may share links more evenly than fewer: what these foretell is no less than the bound all the same.
+func TestForetoldIsNoLessThanTheBound(t *testing.T) {
+	all, err := Candidates(torus(t, "5, 5", 25), collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "packed_trees", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newContest(all, units.GiB, shrinking{periodic{new(int64)}}, DefaultBudget)
+	foretold := 0
+	for i := range all {
+		if c.ofEqualPieces(i) == nil {
+			continue
+		}
+		if err := c.foretell(i); err != nil {
+			t.Fatal(err)
+		}
+		if foretold++; c.looks[i].predicted < 1e9 {
+			t.Errorf("%s: %v, below its bound", Name(all[i]), c.looks[i].predicted)
+		}
+	}
+	if foretold == 0 {
+		t.Error("nothing is foretold")
+	}
+}
