@@ -50,6 +50,7 @@ type exportFlags struct {
 	Launch   string `flag:"how launch,default=stream,one=graph|stream"`
 	Measured string `flag:"how measured"`
 	force    bool   // what makes NCCL slower is written too
+	stderr   io.Writer
 }
 
 // Formats that hold choices among what NCCL has, and those that take plans.
@@ -106,6 +107,7 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	f.stderr = cmd.ErrOrStderr()
 	if f.force, err = cmd.Flags().GetBool("force"); err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 	case f.tunes():
 		err = f.tuning(cmd, &b, t, s)
 	default:
-		err = f.export(cmd, &b, t, s)
+		err = f.export(&b, t, s)
 	}
 	if err != nil {
 		return err
@@ -131,13 +133,14 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 }
 
 // export writes a plan step by step.
-func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
+func (f *exportFlags) export(w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
 	switch f.To {
 	case toMSCCL:
 		x, err := mscclxml.Export(s.Instances(f.Copies), mscclxml.Options{Dialect: f.Dialect, InPlace: f.InPlace})
 		if err != nil {
 			return err
 		}
+		f.note("not proven: no times of MSCCL's executors are known")
 		return x.Write(w)
 	case toMSCCLPP:
 		var nodes []int
@@ -148,12 +151,12 @@ func (f *exportFlags) export(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 		if err != nil {
 			return err
 		}
-		if err := f.prove(cmd, x, s); err != nil {
+		if err := f.prove(x, s); err != nil {
 			return err
 		}
 		return x.Write(w)
 	}
-	return f.graph(cmd, w, t, s)
+	return f.graph(w, t, s)
 }
 
 // tuning writes what makes NCCL choose.
@@ -173,7 +176,7 @@ func (f *exportFlags) tuning(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 	}
 	switch f.To {
 	case toEnv:
-		return nccltuner.WriteEnv(w, nccltuner.Env{Plan: x.title(s), Rows: rows, Config: f.Config})
+		return nccltuner.WriteEnv(w, nccltuner.Env{Plan: x.title(s), Rows: rows, Config: f.Config, Own: x.otherChannels()})
 	case toPlugin:
 		return nccltuner.WritePlugin(w, filepath.Base(cmp.Or(f.Out, "FILE.c")), []string{x.title(s)}, rows)
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"railyard/interop/mscclpp"
 	"railyard/model/schedule"
 	"railyard/study/proof"
@@ -14,7 +12,7 @@ import (
 
 // prove has a file say what was measured of its plan, beside MSCCL++'s own kernels and NCCL, and serve the sizes alone at which it was
 // no slower.
-func (f *exportFlags) prove(cmd *cobra.Command, x *mscclpp.File, s *schedule.Schedule) error {
+func (f *exportFlags) prove(x *mscclpp.File, s *schedule.Schedule) error {
 	x.Proven = "not proven"
 	rows, err := f.measured(s.Spec.Ranks)
 	if err != nil {
@@ -25,7 +23,7 @@ func (f *exportFlags) prove(cmd *cobra.Command, x *mscclpp.File, s *schedule.Sch
 			return err
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "railyard: note: %s\n", x.Proven)
+	f.note(x.Proven)
 	return nil
 }
 

@@ -93,17 +93,13 @@ var checked = func() (out []units.Bytes) {
 	return out
 }()
 
-// ofPlan is the one row that comes nearest to a plan. What stands in for it has as many
-// channels as NCCL gives it for large sizes: a channel of ours may fill all links, NCCL's
-// is one thread block.
+// ofPlan is the one row that comes nearest to a plan, with as many channels at least as NCCL gives it for large sizes: a channel of
+// ours may fill all links, NCCL's is one thread block.
 func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.judge.Model.NVLS().Channels > 0)
 	r := x.row(s.Spec.Kind, 0, proof.Way{Algorithm: algo, Protocol: string(s.Protocol)}, min(len(s.Channels), 32))
-	switch {
-	case algo == "nvls" || algo == "nvls_tree":
+	if r.Channels = max(r.Channels, x.channels(s.Spec.Kind, algo)); algo == "nvls" || algo == "nvls_tree" {
 		r.Protocol, r.Channels = "simple", x.judge.Model.NVLS().Channels
-	case note != "":
-		r.Channels = max(r.Channels, x.channels(s.Spec.Kind, algo))
 	}
 	r.Note = note
 	sizes := x.judge.Rows.Sizes(s.Spec.Kind)
@@ -120,13 +116,19 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	return rows, x.f.mayBeSlower(nccltuner.Slower(rows))
 }
 
-// mayBeSlower passes on that what is written would make NCCL slower, unless the user insists.
+// mayBeSlower passes on that what is written would make NCCL slower; a warning where the user insists.
 func (f *exportFlags) mayBeSlower(err error) error {
-	if err == nil || f.force {
+	if err != nil && f.force {
+		fmt.Fprintf(f.stderr, "railyard: warning: %v\n", err)
 		return nil
 	}
-	return fmt.Errorf("%w; write it nevertheless with --force", err)
+	if err != nil {
+		return fmt.Errorf("%w; write it nevertheless with --force", err)
+	}
+	return nil
 }
+
+func (f *exportFlags) note(said string) { fmt.Fprintf(f.stderr, "railyard: note: %s\n", said) }
 
 func proved(size units.Bytes, v proof.Verdict) nccltuner.Proof {
 	return nccltuner.Proof{Size: size, Time: v.Time, Own: v.Own, Measured: v.Measured, Slower: v.Slower}
@@ -211,7 +213,7 @@ func (x *tunerRows) channels(k collective.Kind, algo string) int {
 }
 
 // graph writes NCCL's graph file of a plan.
-func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
+func (f *exportFlags) graph(w io.Writer, t *topology.Topology, s *schedule.Schedule) error {
 	if f.Node >= t.NumNodes() {
 		return cli.Usagef("--node %d: %s has nodes 0 to %d", f.Node, t.Name(), t.NumNodes()-1)
 	}
@@ -221,10 +223,46 @@ func (f *exportFlags) graph(cmd *cobra.Command, w io.Writer, t *topology.Topolog
 	if err != nil {
 		return err
 	}
+	for i := range g.Graphs {
+		said, slower := besideOwn(t, &m, &g.Graphs[i])
+		if !slower {
+			notes = append(notes, "not proven: "+said)
+		} else if err := f.mayBeSlower(fmt.Errorf("NCCL would be slower: %s", said)); err != nil {
+			return err
+		}
+	}
 	for _, n := range notes {
-		fmt.Fprintf(cmd.ErrOrStderr(), "railyard: note: %s\n", n)
+		f.note(n)
 	}
 	return g.Write(w)
+}
+
+// besideOwn says what the channels of a graph carry between the GPUs of a node beside those that NCCL finds by itself; slower where
+// it is less by more than repeats differ by.
+func besideOwn(t *topology.Topology, m *ncclgraph.Machine, g *ncclgraph.Graph) (said string, slower bool) {
+	model, err := nccl.New(t, nccl.Options{})
+	if err != nil {
+		return fmt.Sprintf("NCCL does not run there: %v", err), false
+	}
+	own, what := model.Ring(), "rings"
+	if g.ID == ncclgraph.TreeID {
+		own, what = model.Tree(), "trees"
+	}
+	ring := g.ID == ncclgraph.RingID
+	carried := func(orders [][]int) (units.Rate, error) {
+		return proof.Carried(t, orders, ring && t.NumNodes() == 1, !ring)
+	}
+	theirs, err := carried(own.Order)
+	if err != nil || theirs == 0 {
+		return fmt.Sprintf("what %s of NCCL's own carry is not known", what), false
+	}
+	ours, err := carried(m.Orders(g))
+	if err != nil {
+		return err.Error(), true
+	}
+	said = fmt.Sprintf("by line rates the plan's %s carry %v between the GPUs of a node, those that NCCL finds by itself %v", what, ours,
+		theirs)
+	return said, float64(ours)*nccl.Repeats < float64(theirs)
 }
 
 // ncclMachine is where the ranks are, with the channels and speeds that NCCL's own search finds.

@@ -76,7 +76,7 @@ func (f *exportFlags) settings(t *topology.Topology, s *schedule.Schedule) (out 
 	if err != nil {
 		return nil, nil, err
 	}
-	e := nccltuner.Env{Plan: x.title(s), Rows: rows}
+	e := nccltuner.Env{Plan: x.title(s), Rows: rows, Own: x.otherChannels()}
 	settings, notes, err := e.Settings()
 	return slices.Concat(out, settings), notes, err
 }

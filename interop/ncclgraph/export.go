@@ -196,6 +196,24 @@ func (m *Machine) channel(order []int) (Channel, error) {
 	return c, nil
 }
 
+// Orders are the ranks that the channels of a graph of this machine visit, on the first node or, of a file for one, on that.
+func (m *Machine) Orders(g *Graph) (out [][]int) {
+	rank := map[int64]int{}
+	for r, node := range m.Node {
+		if node == m.This {
+			rank[m.Dev[r]] = r
+		}
+	}
+	for _, c := range g.Channels {
+		var order []int
+		for _, gpu := range c.GPUs {
+			order = append(order, rank[gpu.Dev])
+		}
+		out = append(out, order)
+	}
+	return out
+}
+
 // rotated begins an order where it enters a node.
 func (m *Machine) rotated(order []int) []int {
 	for i, r := range order {

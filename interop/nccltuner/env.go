@@ -16,6 +16,7 @@ type Env struct {
 	Plan   string // what it follows, in words
 	Rows   []Row
 	Config string // the file of the plugin (.so), or of the example plugin's table, which then chooses; "" leaves the tuner out
+	Own    int    // the channels that NCCL makes by itself; 0: not known
 }
 
 // WriteEnv writes a shell file to be sourced before the job starts, with a comment on
@@ -73,9 +74,8 @@ func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
 		set("NCCL_TUNER_PLUGIN", e.Config, "the plugin made of railyard export --to nccl-tuner-plugin: where it has no row, NCCL chooses")
 		return out, e.notes(), nil
 	}
-	if least, most := e.channels(); most > 0 {
-		set("NCCL_MIN_NCHANNELS", fmt.Sprint(least), "the fewest channels of any size of the plan")
-		set("NCCL_MAX_NCHANNELS", fmt.Sprint(most), "the most channels of any size of the plan")
+	if most := e.channels(); most > e.Own {
+		set("NCCL_MIN_NCHANNELS", fmt.Sprint(most), e.more())
 	}
 	if e.Config != "" {
 		set("NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source; "+
@@ -86,19 +86,23 @@ func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
 	return out, e.notes(), nil
 }
 
-// channels are the fewest and the most of the communicator's channels that rows take.
-// Within a node NVLS has its own.
-func (e *Env) channels() (least, most int) {
+// channels are the most of the communicator's channels that rows take. Within a node NVLS has its own. Fewer than NCCL's own are no
+// reason to limit them: it takes fewer for small sizes by itself.
+func (e *Env) channels() (most int) {
 	for _, r := range e.Rows {
-		if r.Algorithm == "nvls_tree" || r.Algorithm == "nvls" && r.Nodes == 1 {
-			continue
+		if r.Algorithm != "nvls_tree" && (r.Algorithm != "nvls" || r.Nodes > 1) {
+			most = max(most, r.Channels)
 		}
-		if most == 0 {
-			least = r.Channels
-		}
-		least, most = min(least, r.Channels), max(most, r.Channels)
 	}
-	return least, most
+	return most
+}
+
+// more says why there should be more channels than NCCL's own.
+func (e *Env) more() string {
+	if e.Own == 0 {
+		return "the most channels of any size"
+	}
+	return fmt.Sprintf("the most channels of any size, where NCCL makes %d by itself", e.Own)
 }
 
 // alone warns of collectives that are left without what works for every call.

@@ -43,13 +43,13 @@ func TestWriteEnv(t *testing.T) {
 	rows := Ranges(choices())
 	rows[1].Note = "what NCCL cannot do"
 	var b bytes.Buffer
-	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows, Config: "/etc/it's mine.csv"}); err != nil {
+	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows, Config: "/etc/it's mine.csv", Own: 4}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "allreduce-tuner.env", b.Bytes())
 	b.Reset()
 	rows[0].Protocol, rows[0].Algorithm, rows[1].Algorithm = "ll128", "tree", "nvls"
-	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows}); err != nil {
+	if err := WriteEnv(&b, Env{Plan: "a plan", Rows: rows, Own: 8}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "allreduce.env", b.Bytes())

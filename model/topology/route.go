@@ -203,7 +203,11 @@ func (r *Router) onHostPath(a, b DeviceID) bool {
 	key := r.pairIn(a, b)
 	known, ok := r.onHost[key]
 	if !ok {
-		known.path, known.ok = r.spread.find(a, b, r.sameNode(a, isHostPath))
+		find := r.spread.find
+		if r.t.devices[a].Kind == GPU && r.t.devices[b].Kind == GPU {
+			find = r.spread.findIndirect // what joins them directly is no PCIe
+		}
+		known.path, known.ok = find(a, b, r.sameNode(a, isHostPath))
 		shift(known.path.hops, -r.t.nodes[r.t.devices[a].Node].firstLink)
 		r.onHost[key] = known
 	}

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -147,8 +148,8 @@ func (r *Router) only(links []LinkID, want func(Link) bool) LinkID {
 	return found
 }
 
-// Paths are the best route of every kind between two devices that hold ranks, best
-// first: by kind, as the runtime would choose.
+// Paths are the best route of every kind between two devices that hold ranks, best first: by kind, as the runtime would choose.
+// What goes over no switch is not among the switched.
 func (r *Router) Paths(a, b DeviceID) []Route {
 	if a == b {
 		return []Route{{Kind: Local, Rate: math.MaxInt64}}
@@ -160,7 +161,7 @@ func (r *Router) Paths(a, b DeviceID) []Route {
 			return
 		}
 		for _, have := range out {
-			if have.Kind == route.Kind {
+			if have.Kind == route.Kind || route.Kind == Switched && slices.Equal(have.Hops, route.Hops) {
 				return
 			}
 		}

@@ -77,7 +77,15 @@ type path struct {
 
 // find spreads a transfer from src to dst over devices that allow admits in between.
 func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
-	if !s.measure(src, dst, allow) {
+	if !s.measure(src, dst, true, allow) {
+		return path{}, false
+	}
+	return s.split(src, dst, s.rate), true
+}
+
+// findIndirect does so over at least one of those devices, whatever links src and dst have to one another.
+func (s *spreader) findIndirect(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
+	if !s.measure(src, dst, false, allow) {
 		return path{}, false
 	}
 	return s.split(src, dst, s.rate), true
@@ -86,7 +94,7 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 // findFitting does so in proportion to what can go on behind the links as well, so that a
 // slow link near dst gets less, as one near src does.
 func (s *spreader) findFitting(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
-	if !s.measure(src, dst, allow) {
+	if !s.measure(src, dst, true, allow) {
 		return path{}, false
 	}
 	return s.split(src, dst, s.through(dst)), true
@@ -170,8 +178,8 @@ func (s *spreader) onward(u DeviceID, d int32) []LinkID {
 	return out
 }
 
-// measure is a breadth-first search from dst backwards, up to src's distance.
-func (s *spreader) measure(src, dst DeviceID, allow func(DeviceID) bool) bool {
+// measure is a breadth-first search from dst backwards, up to src's distance; links from src to dst count where direct is true.
+func (s *spreader) measure(src, dst DeviceID, direct bool, allow func(DeviceID) bool) bool {
 	if s.now++; s.now == math.MaxUint32 {
 		clear(s.stamp)
 		s.now = 1
@@ -182,7 +190,7 @@ func (s *spreader) measure(src, dst DeviceID, allow func(DeviceID) bool) bool {
 		for _, v := range front {
 			for _, l := range s.t.In(v) {
 				u := s.t.links[l].From
-				if s.stamp[u] == s.now || u != src && !allow(u) {
+				if s.stamp[u] == s.now || u != src && !allow(u) || u == src && v == dst && !direct {
 					continue
 				}
 				s.stamp[u], s.dist[u] = s.now, s.dist[v]+1
