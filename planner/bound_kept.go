@@ -24,6 +24,9 @@ func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size
 		return Kept{LeastTime(left, p, old, size), true}, nil
 	}
 	t, err := score.Time(old, size)
+	if errors.Is(err, ErrTooLarge) {
+		return Kept{LeastTime(left, p, old, size), true}, nil
+	}
 	var cut topology.Unreachable
 	if errors.As(err, &cut) {
 		return Kept{}, nil

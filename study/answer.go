@@ -107,7 +107,7 @@ func (q *Question) AnswerWith(s *schedule.Schedule) (*Answer, error) {
 
 func (q *Question) scorer() *score.Scorer {
 	s := score.New(q.asked.Topology, q.costs)
-	s.Limit = q.asked.Search.limit()
+	s.Limit = q.limit
 	return s
 }
 

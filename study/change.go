@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"slices"
 
 	"railyard/model/topology"
@@ -8,24 +9,24 @@ import (
 )
 
 // changes answers the same for the machine without its faults, whose plans go on where they are
-// faster than those found for what is left, and without the traffic of others.
+// faster than those found for what is left, and without the traffic of others; not where no plan of that is small enough to simulate.
 func (a *Answer) changes(progress Progress) error {
 	t := a.Question.asked.Topology
 	if len(t.Faults()) > 0 {
 		whole, err := a.Question.ask(t.Healthy(), a.Question.asked.Collective.onWhole(t), progress)
-		if err != nil {
-			return err
+		if err == nil {
+			err = a.keep(whole)
 		}
-		if err := a.keep(whole); err != nil {
+		if err != nil && !errors.Is(err, planner.ErrTooLarge) {
 			return err
 		}
 	}
 	if idle := t.Idle(); idle != t {
 		other, err := a.Question.ask(idle, a.Question.asked.Collective, progress)
-		if err != nil {
+		if err != nil && !errors.Is(err, planner.ErrTooLarge) {
 			return err
 		}
-		for i := range a.Rows {
+		for i := 0; err == nil && i < len(a.Rows); i++ {
 			a.Rows[i].Idle = &other.Rows[i].Row
 		}
 	}
@@ -48,7 +49,7 @@ func (a *Answer) keep(before *Answer) error {
 	q := a.Question
 	same := sameParts(before.Question.asked.Topology, q.asked.Topology.Healthy())
 	limit := a.score.Limit
-	a.score.Limit = 0 // these few are wanted whatever they take
+	a.score.Limit = max(limit, ofFew)
 	defer func() { a.score.Limit = limit }()
 	for i := range a.Rows {
 		row, old := &a.Rows[i], &before.Rows[i]

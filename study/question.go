@@ -47,6 +47,7 @@ type Question struct {
 	asked Asked
 	spec  collective.Spec
 	costs *cost.Profile // of railyard's plans
+	limit int64         // of each simulation, see Search.limit
 }
 
 // New makes a question; the error says what is missing or does not fit.
@@ -71,7 +72,7 @@ func New(a Asked) (*Question, error) {
 	if len(a.Search.Protocols) == 0 {
 		a.Search.Protocols = protocols(costs)
 	}
-	return &Question{a, spec, costs}, nil
+	return &Question{a, spec, costs, a.Search.limit()}, nil
 }
 
 // protocols are those that a profile has the costs of.
@@ -95,26 +96,31 @@ func (q *Question) Machine() *cost.Machine { return q.asked.Machine }
 // Costs are those of railyard's plans.
 func (q *Question) Costs() *cost.Profile { return q.costs }
 
-// on asks the same about another state of the machine, of a collective that fits it.
+// on asks the same about another state of the machine, of a collective that fits it. Nobody waits for that whatever it takes.
 func (q *Question) on(t *topology.Topology, c Collective) (*Question, error) {
 	a := q.asked
 	a.Topology, a.Collective, a.Detail = t, c, Detail{}
-	return New(a)
+	other, err := New(a)
+	if err == nil && other.limit == 0 {
+		other.limit = ofFew
+	}
+	return other, err
 }
 
-// ofOneDepth is how many times the default budget a candidate may take where slices are asked for: other numbers of them are not tried.
-const ofOneDepth = 8
+// ofFew is how many times the default budget a candidate may take where there are few: an algorithm or slices are asked for, or the plan of
+// another state of the machine is kept.
+const ofFew = int64(8 * planner.DefaultBudget)
 
-// limit bounds the simulation of a candidate (see score.Scorer.Limit); a schedule that is asked for by name is simulated
-// whatever it takes, unless a budget is asked for too.
+// limit bounds the simulation of a candidate (see score.Scorer.Limit); a schedule of which both algorithm and slices are asked for is
+// simulated whatever it takes, unless a budget is asked for too.
 func (s *Search) limit() int64 {
 	switch {
 	case s.Budget > 0:
 		return int64(s.Budget)
-	case s.Algorithm != "":
+	case s.Algorithm != "" && s.Slices > 0:
 		return 0
-	case s.Slices > 0:
-		return int64(ofOneDepth * planner.DefaultBudget)
+	case s.Algorithm != "" || s.Slices > 0:
+		return ofFew
 	}
 	return int64(planner.DefaultBudget)
 }

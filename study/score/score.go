@@ -170,14 +170,13 @@ func (s *Scorer) connections() int { return int(s.Limit / operationsPerConnectio
 
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
-	sharing := max(1, s.search.sharing[x.Algorithm])
+	work := x.Ordered()
 	if p, ok := s.search.plans[x]; ok {
-		return int64(float64(p.Work()) * sharing)
+		work = p.Work()
+	} else if _, given := s.search.tooLong[x]; given {
+		return max(work, s.Limit) // more than that
 	}
-	if _, given := s.search.tooLong[x]; given {
-		return max(x.Ordered(), int64(s.connections()))
-	}
-	return int64(float64(x.Ordered()) * sharing)
+	return int64(float64(work) * max(1, s.search.sharing[x.Algorithm]))
 }
 
 // Spent implements planner.Scorer.
@@ -186,6 +185,7 @@ func (s *Scorer) Spent() int64 { return s.search.spent }
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	if s.Limit > 0 && s.givenUp(x) {
+		s.search.tooLong[x] = x.Channels[0].Slices
 		return nil, planner.ErrTooLarge
 	}
 	p, err := s.plan(x, s.connections())
@@ -239,11 +239,11 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 	return o.time, o.err
 }
 
-// Explain implements planner.Scorer. It plays whatever it takes.
+// Explain implements planner.Scorer. It plays whatever it takes, but compiles no more than the default budget allows, or the limit.
 func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
 	c := s.compile(within{x, s.connections()})
 	if errors.Is(c.err, planner.ErrTooLarge) {
-		c = s.compile(within{schedule: x})
+		c = s.compile(within{x, int(max(s.Limit, int64(planner.DefaultBudget)) / operationsPerConnection)})
 	}
 	if c.err != nil {
 		return planner.Prediction{}, c.err

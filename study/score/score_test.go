@@ -159,6 +159,9 @@ func TestGivenUp(t *testing.T) {
 	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.search.plans[four] != nil {
 		t.Errorf("four slices after one took too long: %v", err)
 	}
+	if s.Work(four) < s.Limit {
+		t.Errorf("four slices are said to play %d operations after one took more than %d", s.Work(four), s.Limit)
+	}
 	if s.givenUp(other) {
 		t.Error("another algorithm is given up with it")
 	}
