@@ -239,14 +239,26 @@ func (r *Rule) finding(g *group) (f health.Finding, err error) {
 	if f.Why, err = fill(&r.Why, g.members...); err != nil {
 		return f, err
 	}
-	f.Do, err = fill(&r.Do, g.members...)
+	f.Do, err = r.advice(g.members)
 	return f, err
+}
+
+// advice is what to do about parts. nvidia-smi takes several GPUs at once; other commands are written for one part.
+func (r *Rule) advice(members []*subject) (string, error) {
+	if r.Of == health.GPU {
+		return fill(&r.Do, members...)
+	}
+	do, err := fill(&r.Do, members[0])
+	if last, _ := fill(&r.Do, members[len(members)-1]); last != do {
+		do += "; the same for the others"
+	}
+	return do, err
 }
 
 // manyNames are as many as a line names.
 const manyNames = 4
 
-// called names parts: "GPU 3", "GPUs 0-3, 5", or each by its name.
+// called names parts so that a verb in the singular fits behind: "GPU 3", "each of GPUs 0-3, 5", or each by its name.
 func called(parts []*health.Part) string {
 	if len(parts) == 1 {
 		return parts[0].String()
@@ -260,10 +272,10 @@ func called(parts []*health.Part) string {
 		names = append(names, p.String())
 	}
 	if len(numbers) == len(parts) {
-		return "GPUs " + units.Ranges(numbers, ", ")
+		return "each of GPUs " + units.Ranges(numbers, ", ")
 	}
 	if more := len(names) - manyNames; more > 1 {
 		names = append(names[:manyNames], fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(names, ", ")
+	return "each of " + strings.Join(names, ", ")
 }

@@ -78,7 +78,7 @@ var planted = []struct {
 	{"pcie-generation-busy", health.GPU, "5", "pcie_gen", 3.0, "GPU 5 works at PCIe 3.0 of 5.0"},
 	{"pcie-replays", health.GPU, "5", "pcie_replays", 9000.0, "GPU 5 sent 9000 PCIe packets again"},
 	{"pcie-busy", health.GPU, "5", "pcie_sent", 60.0, "GPU 5 moves 60 of 63 GB/s"},
-	{"ecc-uncorrected", health.GPU, "1", "ecc_uncorrected", 2.0, "GPU 1 has 2 memory errors"},
+	{"ecc-uncorrected", health.GPU, "1", "ecc_uncorrected", 1.0, "GPU 1 has 1 memory error not corrected"},
 	{"rows-failed", health.GPU, "0", "rows_failed", true, "GPU 0 could not replace a row"},
 	{"rows-pending", health.GPU, "0", "rows_pending", true, "GPU 0 has a row of its memory to be replaced"},
 	{"rows-remapped", health.GPU, "0", "rows_remapped_uncorrected", 2.0, "GPU 0 replaced 2 rows"},
@@ -328,16 +328,34 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// TestEqualFindingsAreOne: what is wrong with all is said once, and costs what all of it costs.
+// TestEqualFindingsAreOne: what is wrong with all is said once, in a sentence that fits its verb, and costs what all of it costs; commands
+// that take one part are written for one.
 func TestEqualFindingsAreOne(t *testing.T) {
 	s := healthy()
 	for i := range 8 {
 		s.Set(s.GPU(i), "pcie_width", 8.0, "test")
 	}
 	d := examined(t, s)
-	if len(d.Findings) != 1 || d.Findings[0].Part != "GPUs 0-7" || !strings.Contains(d.Findings[0].Do, "-i 0,1,2,3,4,5,6,7") ||
+	if len(d.Findings) != 1 || d.Findings[0].Part != "each of GPUs 0-7" || !strings.Contains(d.Findings[0].Do, "-i 0,1,2,3,4,5,6,7") ||
 		!d.Findings[0].Cost.Known {
 		t.Errorf("%+v", d.Findings)
+	}
+	s = healthy()
+	s.Set(s.Part(health.NIC, "mlx5_2"), "rate", 200.0, "test")
+	s.Set(s.Part(health.NIC, "mlx5_5"), "rate", 200.0, "test")
+	f := examined(t, s).Findings[0]
+	if f.Part != "each of mlx5_2, mlx5_5" || f.Do != "mlxlink -d mlx5_2; swap cable, then port; the same for the others" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestVerbsAreSingular, since several parts are each of them.
+func TestVerbsAreSingular(t *testing.T) {
+	past := []string{"({device})", "could", "lost", "may", "received", "replaced", "sent", "was"}
+	for _, r := range rules().Rules {
+		if verb, _, _ := strings.Cut(r.Says.text, " "); !strings.HasSuffix(verb, "s") && !slices.Contains(past, verb) {
+			t.Errorf("%s: each of GPUs 0-7 %s", r.Name, verb)
+		}
 	}
 }
 

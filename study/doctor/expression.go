@@ -13,11 +13,12 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"railyard/model/health"
+	"railyard/model/units"
 )
 
 // Expression is a formula over the facts of a part, in the language of github.com/expr-lang/expr: its facts by their names, those of the
 // machine as host.NAME, and the values of a fact that all parts of its kind have as peers.NAME, a list: clock < 0.9 * median(peers.clock).
-// It has a value only where all facts that it names are known.
+// It has a value only where all facts that it names are known. counted(n, "row") is n with its noun: 1 row, 2 rows.
 type Expression struct {
 	text    string
 	program *vm.Program
@@ -37,7 +38,7 @@ func (e *Expression) compile(of health.Kind) (err error) {
 	if e.text == "" {
 		return nil
 	}
-	if e.program, err = expr.Compile(e.text, expr.Env(environment(of)), expr.Patch(e)); err != nil {
+	if e.program, err = expr.Compile(e.text, expr.Env(environment(of)), expr.Patch(e), nouns); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return errors.New(line)
 	}
@@ -71,6 +72,13 @@ func environment(of health.Kind) map[string]any {
 // name is what formulas call the name of the part itself.
 const name = "name"
 
+// nouns gives formulas the function that puts a number before its noun.
+var nouns = expr.Function(counted, func(args ...any) (any, error) {
+	return units.Counted(int64(args[0].(float64)), args[1].(string)), nil
+}, new(func(float64, string) string))
+
+const counted = "counted"
+
 func zero(t health.Type) any {
 	return map[health.Type]any{health.Number: 0.0, health.Text: "", health.YesNo: false}[t]
 }
@@ -84,7 +92,7 @@ func (e *Expression) Visit(node *ast.Node) {
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		if n.Value != "host" && n.Value != "peers" && n.Value != name {
+		if n.Value != "host" && n.Value != "peers" && n.Value != name && n.Value != counted {
 			add(&e.own, n.Value)
 		}
 	case *ast.MemberNode:
