@@ -11,6 +11,9 @@ type DoctorDocument struct {
 	Coverage string           `json:"rules_judged_of" doc:"how many rules of each kind of part these are"`
 	Words    int              `json:"job_files" doc:"files in which a job speaks of itself, judged besides the rules"`
 	Findings []DoctorFinding  `json:"findings" csv:"" doc:"what breaks jobs first, then what costs most"`
+	Setups   []DoctorSetup    `json:"communicators" title:"What NCCL set up" most:"10"`
+	Choices  []DoctorChoice   `json:"choices" title:"What NCCL chose" most:"20"`
+	Series   []DoctorSeries   `json:"series" title:"What collectives took" most:"20"`
 	Unjudged []DoctorUnjudged `json:"rules_not_judged" doc:"rules whose facts are not known"`
 	Read     []DoctorEvidence `json:"read" doc:"what the machine is known by"`
 	Collect  []string         `json:"collect" note:"to know more, collect" doc:"commands whose output would tell more"`
@@ -48,6 +51,9 @@ func (d *DoctorDocument) Sick() (n int) {
 	}
 	return n
 }
+
+// OfJob reports whether only a job spoke of itself.
+func (d *DoctorDocument) OfJob() bool { return d.Words > 0 && d.Judged == 0 }
 
 // Rules is how many rules there are.
 func (d *DoctorDocument) Rules() int { return d.Judged + len(d.Unjudged) }

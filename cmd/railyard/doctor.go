@@ -130,9 +130,10 @@ func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 	words := e.words.files
 	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs,
 		Healthy: !d.Sick() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words,
+		Setups: some(e.words.setups), Choices: some(e.words.choices), Series: some(e.words.series),
 		Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
 		Notes: append([]string{}, d.Notes...)}
-	if d.Uncosted != "" {
+	if d.Uncosted != "" && (d.Judged > 0 || words == 0) {
 		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
 	}
 	for i := range d.Findings {
@@ -143,6 +144,9 @@ func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 	}
 	return out
 }
+
+// some is a list that is none in no document.
+func some[T any](list []T) []T { return append([]T{}, list...) }
 
 // coverage says how many rules of each kind of part were judged.
 func coverage(list []doctor.Coverage) string {

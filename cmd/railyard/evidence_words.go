@@ -36,6 +36,10 @@ type words struct {
 	rolls []*observed.Roll
 	calls []observed.Call
 	trace ncclprofiler.Trace // of all files of NCCL's profiler plugin
+
+	setups  []report.DoctorSetup // what NCCL set up, and chose, and what collectives took, once it is judged
+	choices []report.DoctorChoice
+	series  []report.DoctorSeries
 }
 
 // wordKind is a kind of file that a running job has written.
@@ -122,23 +126,28 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 			return err
 		}
 		e.sayVariables(log.Variables)
-		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
-		found = append(found, more...)
-		e.noteAll(notes)
+		found = append(found, e.judgeLog(log, site, profile)...)
 	}
 	if log := e.words.trace.Log(); len(log.Choices) > 0 {
-		more, notes := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
-		found = append(found, more...)
-		e.noteAll(notes)
+		found = append(found, e.judgeLog(log, site, profile)...)
 	}
 	calls, note := e.words.trace.Calls()
 	if note != "" {
 		e.state.Note("%s", note)
 	}
-	more, notes := slow.Find(append(e.words.calls, calls...), slow.By(site, profile))
-	e.noteAll(notes)
-	e.state.Findings = append(append(e.state.Findings, found...), more...)
+	times := slow.Find(append(e.words.calls, calls...), slow.By(site, profile))
+	e.noteAll(times.Notes)
+	e.words.series = times.Series
+	e.state.Findings = append(append(e.state.Findings, found...), times.Findings...)
 	return nil
+}
+
+// judgeLog finds what NCCL chose, beside what was expected.
+func (e *evidence) judgeLog(log *observed.Log, site study.Site, profile string) []health.Finding {
+	f := chosen.Find(log, chosen.Machine{Site: site, Profile: profile})
+	e.noteAll(f.Notes)
+	e.words.setups, e.words.choices = append(e.words.setups, f.Setups...), append(e.words.choices, f.Choices...)
+	return f.Findings
 }
 
 // sayVariables adds what variables are set to; where processes differ, the first value is judged, and that is said once a variable.

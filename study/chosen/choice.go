@@ -4,31 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"railyard/model/collective"
 	"railyard/model/health"
 	"railyard/model/observed"
 	"railyard/model/units"
+	"railyard/report"
 	"railyard/sim/nccl"
 )
 
 const choiceRule = "nccl/choice"
 
-// deviation are sizes of a collective for which NCCL chose one way where another was expected.
-type deviation struct {
-	kind      collective.Kind
-	chose     string
-	expected  string
-	low, high units.Bytes
-	worst     float64
-	of        units.Bytes // with the worst
-	first     observed.Place
-}
-
 // choices puts each choice beside the one that is expected: those that are slower by more than normal runs differ are findings.
 func (j *judge) choices(c *observed.Comm, at *place) {
-	if at == nil {
-		return
-	}
 	found := nccl.Options{} // the tuner chooses by what NCCL found: what is wrong with that is said elsewhere
 	if slices.ContainsFunc(c.Ways, func(w observed.Way) bool { return w.Transport() == "NET/Socket" }) {
 		found.Fabric = "tcp"
@@ -36,46 +22,104 @@ func (j *judge) choices(c *observed.Comm, at *place) {
 	if c.Channels > 0 && c.NVLSChannels == 0 {
 		found.NVLS = nccl.Off
 	}
-	var out []*deviation
+	var rows []*choice
 	for i := range j.log.Choices {
 		x := &j.log.Choices[i]
-		if x.Comm != c.ID || x.Algorithm == "symmetric" {
+		if x.Comm != c.ID {
 			continue
 		}
+		expected, longer := "", 0.
 		should, ok1 := j.predict(at, found, nccl.Ask{Kind: x.Kind, Size: x.Size})
 		does, ok2 := j.predict(at, found, nccl.Ask{Kind: x.Kind, Size: x.Size, Algorithm: x.Algorithm, Protocol: x.Protocol})
-		if !ok1 || !ok2 {
-			continue
+		if ok1 && ok2 && x.Algorithm != "symmetric" {
+			expected, longer = should.Algorithm+"/"+should.Protocol, float64(does.Time)/float64(should.Time)-1
 		}
-		if loss := float64(does.Time)/float64(should.Time) - 1; loss > tolerated {
-			out = join(out, x, should.Algorithm+"/"+should.Protocol, loss)
-		}
+		rows = join(rows, x, c.Ranks, expected, longer)
 	}
-	for _, d := range out {
-		sizes := d.low.String()
-		if d.high > d.low {
-			sizes += " to " + d.high.String()
+	for _, r := range rows {
+		j.row(r)
+		if r.slow() {
+			j.add(c, j.deviation(c, r, at), r.first)
 		}
-		j.add(c, health.Finding{Rule: choiceRule, Level: health.Slow, Source: variables,
-			Says: fmt.Sprintf("runs %v of %s as %s where %s was expected", d.kind, sizes, d.chose, d.expected),
-			Why:  "the tuner chooses by the links that it found, by variables and by plugins; the other takes less time on this machine",
-			Do: j.unset("compare what NCCL found with the topology (NCCL_TOPO_DUMP_FILE), and look for a tuner plugin",
-				"NCCL_ALGO", "NCCL_PROTO", "NCCL_TUNER_PLUGIN", "NCCL_TUNER_CONFIG_FILE", "NCCL_NVLS_ENABLE", "NCCL_LL128_BUFFSIZE"),
-			Cost: health.Cost{Known: true, Share: d.worst, Best: d.worst, How: "NCCL's kernels of profile " + at.machine.Name,
-				Of: fmt.Sprintf("%v of %v on %s", d.kind, d.of, units.Counted(c.Ranks, "GPU"))}}, d.first)
 	}
 }
 
-func join(out []*deviation, x *observed.Choice, expected string, loss float64) []*deviation {
-	chose := x.Algorithm + "/" + x.Protocol
-	for _, d := range out {
-		if d.kind == x.Kind && d.chose == chose && d.expected == expected {
-			d.low, d.high = min(d.low, x.Size), max(d.high, x.Size)
-			if loss > d.worst {
-				d.worst, d.of = loss, x.Size
-			}
-			return out
+// choice are sizes of a collective for which NCCL chose one way, where another may have been expected.
+type choice struct {
+	report.DoctorChoice
+	low, high, of units.Bytes // of: with the largest loss
+	longer        float64
+	first         observed.Place
+}
+
+// slow reports whether the choice takes longer than the expected one by more than normal runs differ.
+func (r *choice) slow() bool { return r.longer > tolerated }
+
+func join(rows []*choice, x *observed.Choice, ranks int, expected string, longer float64) []*choice {
+	row := &choice{low: x.Size, high: x.Size, of: x.Size, longer: longer, first: x.Place}
+	row.DoctorChoice = report.DoctorChoice{Collective: x.Kind.String(), Ranks: ranks, Calls: x.Times, Chose: x.Algorithm + "/" + x.Protocol,
+		Expected: expected}
+	for _, r := range rows {
+		if r.alike(row) {
+			r.add(row)
+			return rows
 		}
 	}
-	return append(out, &deviation{x.Kind, chose, expected, x.Size, x.Size, loss, x.Size, x.Place})
+	return append(rows, row)
+}
+
+// alike reports whether two rows differ in sizes alone.
+func (r *choice) alike(x *choice) bool {
+	return r.Collective == x.Collective && r.Ranks == x.Ranks && r.Chose == x.Chose && r.Expected == x.Expected && r.slow() == x.slow()
+}
+
+// add joins a row that is alike.
+func (r *choice) add(x *choice) {
+	r.low, r.high, r.Calls = min(r.low, x.low), max(r.high, x.high), r.Calls+x.Calls
+	if x.longer > r.longer {
+		r.longer, r.of = x.longer, x.of
+	}
+}
+
+// row shows a row; of communicators that are alike, one.
+func (j *judge) row(r *choice) {
+	for _, known := range j.rows {
+		if known.alike(r) {
+			known.add(r)
+			return
+		}
+	}
+	own := *r
+	j.rows = append(j.rows, &own)
+}
+
+// shown are the rows as documents have them.
+func (j *judge) shown() (out []report.DoctorChoice) {
+	for _, r := range j.rows {
+		d := r.DoctorChoice
+		if d.From = int64(r.low); r.high > r.low {
+			high := int64(r.high)
+			d.To = &high
+		}
+		if longer := max(r.longer, 0); d.Expected != "" {
+			d.Longer = &longer
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// deviation is the finding that a choice takes longer than the expected one.
+func (j *judge) deviation(c *observed.Comm, r *choice, at *place) health.Finding {
+	sizes := r.low.String()
+	if r.high > r.low {
+		sizes += " to " + r.high.String()
+	}
+	return health.Finding{Rule: choiceRule, Level: health.Slow, Source: variables,
+		Says: fmt.Sprintf("runs %s of %s as %s where %s was expected", r.Collective, sizes, r.Chose, r.Expected),
+		Why:  "the tuner chooses by the links that it found, by variables and by plugins; the other takes less time on this machine",
+		Do: j.unset("compare what NCCL found with the topology (NCCL_TOPO_DUMP_FILE), and look for a tuner plugin",
+			"NCCL_ALGO", "NCCL_PROTO", "NCCL_TUNER_PLUGIN", "NCCL_TUNER_CONFIG_FILE", "NCCL_NVLS_ENABLE", "NCCL_LL128_BUFFSIZE"),
+		Cost: health.Cost{Known: true, Share: r.longer, Best: r.longer, How: "NCCL's kernels of profile " + at.machine.Name,
+			Of: fmt.Sprintf("%s of %v on %s", r.Collective, r.of, units.Counted(c.Ranks, "GPU"))}}
 }

@@ -15,6 +15,7 @@ import (
 	"railyard/model/observed"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/report"
 	"railyard/sim/crossing"
 	"railyard/sim/nccl"
 	"railyard/study"
@@ -48,12 +49,20 @@ type judge struct {
 	runtimes map[string]*nccl.Runtime
 	told     map[string]int // findings by what is wrong
 	others   map[int]int    // communicators beside the one that a finding names
-	out      []health.Finding
-	notes    []string
+	rows     []*choice
+	found    Found
 }
 
-// Find judges a log; it returns notes on what could not be judged too.
-func Find(log *observed.Log, m Machine) ([]health.Finding, []string) {
+// Found is what a log says, beside what was expected.
+type Found struct {
+	Findings []health.Finding
+	Setups   []report.DoctorSetup
+	Choices  []report.DoctorChoice
+	Notes    []string // on what could not be judged
+}
+
+// Find judges a log.
+func Find(log *observed.Log, m Machine) *Found {
 	j := &judge{log: log, machine: m, runtimes: map[string]*nccl.Runtime{}, told: map[string]int{}, others: map[int]int{}}
 	comms := make([]*observed.Comm, len(log.Comms)) // the largest first: of those that have the same wrong, it is told
 	for i := range log.Comms {
@@ -69,18 +78,20 @@ func Find(log *observed.Log, m Machine) ([]health.Finding, []string) {
 		j.direct(c, at)
 		j.peers(c)
 		j.nvls(c, at)
-		j.channels(c, at)
+		j.setup(c, j.channels(c, at))
 		j.choices(c, at)
 	}
+	j.choices(&observed.Comm{}, nil) // of which the log does not say whose they are
 	j.tellOthers()
 	j.warnings()
-	j.notes = append(j.notes, log.Notes...)
-	return j.out, j.notes
+	j.found.Choices = j.shown()
+	j.found.Notes = append(j.found.Notes, log.Notes...)
+	return &j.found
 }
 
 func (j *judge) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(j.notes, n) {
-		j.notes = append(j.notes, n)
+	if n := fmt.Sprintf(format, args...); !slices.Contains(j.found.Notes, n) {
+		j.found.Notes = append(j.found.Notes, n)
 	}
 }
 
@@ -199,10 +210,10 @@ func (j *judge) add(c *observed.Comm, f health.Finding, from observed.Place) {
 		j.others[at]++
 		return
 	}
-	j.told[key] = len(j.out)
+	j.told[key] = len(j.found.Findings)
 	f.Part = fmt.Sprintf("communicator %s of %s", c.ID, units.Counted(c.Ranks, "rank"))
 	f.From = []string{from.String()}
-	j.out = append(j.out, f)
+	j.found.Findings = append(j.found.Findings, f)
 }
 
 func (j *judge) tellOthers() {
@@ -211,7 +222,7 @@ func (j *judge) tellOthers() {
 		if n == 1 {
 			also = "so does"
 		}
-		j.out[at].Says += fmt.Sprintf("; %s %s", also, units.Counted(n, "other communicator"))
+		j.found.Findings[at].Says += fmt.Sprintf("; %s %s", also, units.Counted(n, "other communicator"))
 	}
 }
 
@@ -331,19 +342,19 @@ func (j *judge) nvls(c *observed.Comm, at *place) {
 	j.add(c, f, c.Place)
 }
 
-// channels finds fewer channels than NCCL's search gives.
-func (j *judge) channels(c *observed.Comm, at *place) {
+// channels finds fewer channels than NCCL's search gives, which are returned; nil where that is not known.
+func (j *judge) channels(c *observed.Comm, at *place) *int {
 	if at == nil || c.Channels == 0 {
-		return
+		return nil
 	}
 	should, ok := j.predict(at, nccl.Options{NVLS: nccl.Off}, nccl.Ask{Kind: collective.AllReduce, Size: size})
 	if !ok {
-		return
+		return nil
 	}
 	r := j.runtimes[fmt.Sprintf("%s %d %d %+v", at.topology.Name(), at.topology.NumRanks(), at.nodes, nccl.Options{NVLS: nccl.Off})]
 	want := r.Channels(collective.AllReduce, size)
 	if want <= c.Channels {
-		return
+		return &want
 	}
 	f := health.Finding{Rule: "nccl/channels", Level: health.Notice, Source: variables,
 		Says: fmt.Sprintf("has %s where NCCL's search gives %d for %s", units.Counted(c.Channels, "channel"), want, should.Algorithm),
@@ -354,6 +365,7 @@ func (j *judge) channels(c *observed.Comm, at *place) {
 		f.Level, f.Do = health.Slow, j.unset("", names...)
 	}
 	j.add(c, f, c.Place)
+	return &want
 }
 
 // warnings are NCCL's own: it gives one for each error that a call returns.
@@ -363,7 +375,7 @@ func (j *judge) warnings() {
 		if w.Times > 1 {
 			says += fmt.Sprintf(" (%d times)", w.Times)
 		}
-		j.out = append(j.out, health.Finding{Rule: "nccl/warning", Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Level: health.Notice,
+		j.found.Findings = append(j.found.Findings, health.Finding{Rule: "nccl/warning", Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Level: health.Notice,
 			Says: says,
 			Why:  "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
 				"troubleshooting.html",

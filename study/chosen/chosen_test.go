@@ -10,6 +10,7 @@ import (
 	"railyard/interop/nccllog"
 	"railyard/model/health"
 	"railyard/model/observed"
+	"railyard/report"
 	"railyard/study"
 )
 
@@ -19,7 +20,8 @@ func find(t *testing.T, site, text string) ([]health.Finding, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Find(log, Machine{Site: study.Site{Name: site}})
+	f := Find(log, Machine{Site: study.Site{Name: site}})
+	return f.Findings, f.Notes
 }
 
 func rulesOf(list []health.Finding) (out []string) {
@@ -39,6 +41,56 @@ func TestRealLog(t *testing.T) {
 	i := slices.IndexFunc(got, func(f health.Finding) bool { return f.Rule == "nccl/socket" && strings.Contains(f.Part, "of 4 ranks") })
 	if i < 0 || !got[i].Cost.Known || got[i].Cost.Share < 1 || got[i].Level != health.Slow {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSaid: rings, trees, channels, connections and choices of a log stand in rows, whether or not a machine is named.
+func TestSaid(t *testing.T) {
+	data, err := os.Open("../../interop/nccllog/testdata/four_sockets.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	log, err := nccllog.Parse(nccllog.File{Name: "log", Reader: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Find(log, Machine{})
+	want := report.DoctorSetup{Count: 1, Ranks: 4, Nodes: 4, Network: "Socket", Channels: 2, Ways: "64 NET/Socket", Rings: "2 × 0-3",
+		Trees: "1 × 0 (2 (1 3)), 1 × 3 (1 (2 0))"}
+	if len(f.Setups) != 2 || f.Setups[0] != want {
+		t.Errorf("%+v", f.Setups)
+	}
+	from := Find(log, Machine{Site: study.Site{Name: "superpod-h100"}})
+	if e := from.Setups[0].Expected; e == nil || *e <= 2 {
+		t.Errorf("%+v", from.Setups[0])
+	}
+	calls := func(list []report.DoctorChoice) (n int) {
+		for _, c := range list {
+			n += c.Calls
+		}
+		return n
+	}
+	slower := slices.ContainsFunc(from.Choices, func(c report.DoctorChoice) bool {
+		return c.Collective == "all_reduce" && c.From == 8<<10 && c.Chose == "ring/ll" && c.Expected == "tree/ll" && *c.Longer > tolerated
+	})
+	if n := calls(f.Choices); n == 0 || n != calls(from.Choices) || f.Choices[0].Expected != "" || !slower {
+		t.Errorf("%+v\n%+v", f.Choices, from.Choices)
+	}
+}
+
+// TestTreesEnd, also where a log has a rank below itself.
+func TestTreesEnd(t *testing.T) {
+	c := &observed.Comm{Trees: []observed.Branch{{Rank: 0, Up: -1, Down: []int{1}}, {Rank: 1, Up: 0, Down: []int{0, 1}}}}
+	if got := trees(c); got != "1 × 0 (1 (0 1))" {
+		t.Error(got)
+	}
+	long := &observed.Comm{}
+	for i := range 100_000 {
+		long.Trees = append(long.Trees, observed.Branch{Rank: i, Up: i - 1, Down: []int{i + 1}})
+	}
+	if got := trees(long); len(got) > longest+10 || !strings.HasSuffix(got, "…") {
+		t.Error(got)
 	}
 }
 

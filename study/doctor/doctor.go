@@ -13,6 +13,7 @@ import (
 	"railyard/model/cost"
 	"railyard/model/health"
 	"railyard/model/measurement"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/study"
 )
@@ -62,12 +63,9 @@ func Examine(a Asked) (*Diagnosis, error) {
 	case site.Name == "":
 		d.Uncosted = "which machine this should be is not known: name its topology with -t"
 	default:
-		t, err := site.Load()
+		t, err := oneNode(site, a.State)
 		if err != nil {
 			return nil, err
-		}
-		if t.NumNodes() > 1 {
-			return nil, fmt.Errorf("%s has %d nodes: a machine is compared with one node", site.Name, t.NumNodes())
 		}
 		d.Topology, d.Assumed = t.Name(), assumed
 		intend(a.State, t, !assumed)
@@ -94,6 +92,18 @@ func Examine(a Asked) (*Diagnosis, error) {
 	d.Notes = a.State.Notes
 	slices.SortStableFunc(d.Findings, byCost)
 	return d, nil
+}
+
+// oneNode is the machine that a site has, or one node of its cluster, which is noted where a machine is judged.
+func oneNode(site study.Site, s *health.State) (*topology.Topology, error) {
+	t, err := site.Load()
+	if err != nil || t.NumNodes() == 1 {
+		return t, err
+	}
+	if len(s.Parts(health.GPU)) > 0 {
+		s.Note("compared with one of the %d nodes of %s", t.NumNodes(), t.Name())
+	}
+	return site.Part(1, 0)
 }
 
 // noise is what repeats of a measurement differ by: what costs less is nothing to act on.

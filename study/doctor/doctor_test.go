@@ -349,6 +349,17 @@ func TestEqualFindingsAreOne(t *testing.T) {
 	}
 }
 
+// TestOneNodeOfACluster: a machine is compared with one node of the cluster that it is in.
+func TestOneNodeOfACluster(t *testing.T) {
+	s := healthy()
+	s.Set(s.GPU(3), "links_up", 17.0, "test")
+	d, err := Examine(Asked{State: s, Intended: study.Site{Name: "superpod-h100"}})
+	if err != nil || len(d.Findings) != 1 || d.Findings[0].Rule != "nvlinks-missing" || len(d.Notes) != 1 ||
+		d.Notes[0] != "compared with one of the 32 nodes of superpod-h100" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // TestVerbsAreSingular, since several parts are each of them.
 func TestVerbsAreSingular(t *testing.T) {
 	past := []string{"({device})", "could", "lost", "may", "received", "replaced", "sent", "was"}

@@ -17,6 +17,7 @@ import (
 	"railyard/model/health"
 	"railyard/model/observed"
 	"railyard/model/units"
+	"railyard/report"
 )
 
 // Expected is what a collective should take.
@@ -42,6 +43,7 @@ type series struct {
 	first *observed.Call
 	calls []call // in the order in which they ran
 	ranks int    // whose records are there
+	since string // when it became slower than its own past
 }
 
 type call struct {
@@ -52,24 +54,57 @@ type call struct {
 	mean  units.Time // of the ranks' times
 }
 
-// Find judges calls; it returns notes on what could not be predicted too.
-func Find(calls []observed.Call, expect Expect) (out []health.Finding, notes []string) {
-	all := gather(calls)
+// Found is what calls say, beside what was expected.
+type Found struct {
+	Findings []health.Finding
+	Series   []report.DoctorSeries
+	Notes    []string // on what could not be predicted
+}
+
+// Find judges calls.
+func Find(calls []observed.Call, expect Expect) *Found {
+	all, found := gather(calls), new(Found)
 	reasons := map[string]int{}
 	for _, s := range all {
 		e, err := expect(s.first)
 		if err != nil {
 			reasons[err.Error()]++
 		}
+		row := s.row(e, err == nil)
 		if f, ok := s.judge(e, err == nil, falseAlarms/float64(len(all))); ok {
-			out = append(out, f)
+			found.Findings = append(found.Findings, f)
+			row.Verdict, row.Since = "slow", s.since
+		}
+		found.Series = append(found.Series, row)
+	}
+	found.Findings = append(found.Findings, latecomers(all)...)
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives could not be predicted: %s", units.Counted(reasons[why], "size"), why))
+	}
+	return found
+}
+
+// row is a series beside what was expected.
+func (s *series) row(e Expected, expected bool) report.DoctorSeries {
+	r := report.DoctorSeries{Group: s.group, Ranks: s.first.Ranks, Collective: s.kind.String(), Size: int64(s.size), Calls: len(s.calls),
+		MedianUS: median(s.times())}
+	if expected {
+		time, high := e.Time.Microseconds(), e.High.Microseconds()
+		r.ExpectedUS, r.HighUS, r.Verdict = &time, &high, "normal"
+		if r.MedianUS > high {
+			r.Verdict = "too few"
 		}
 	}
-	out = append(out, latecomers(all)...)
-	for _, why := range slices.Sorted(maps.Keys(reasons)) {
-		notes = append(notes, fmt.Sprintf("%d sizes of collectives could not be predicted: %s", reasons[why], why))
+	return r
+}
+
+// times are those of its calls, in microseconds.
+func (s *series) times() []float64 {
+	times := make([]float64, len(s.calls))
+	for i := range s.calls {
+		times[i] = s.calls[i].time.Microseconds()
 	}
-	return out, notes
+	return times
 }
 
 // gather sorts calls into series, and records of one call by several ranks into one.
@@ -143,10 +178,7 @@ func (x *call) add(c *observed.Call) {
 
 // judge says whether a series is slow, and since when.
 func (s *series) judge(e Expected, expected bool, chance float64) (health.Finding, bool) {
-	times := make([]float64, len(s.calls))
-	for i := range s.calls {
-		times[i] = s.calls[i].time.Microseconds()
-	}
+	times := s.times()
 	at, luck := shift(times)
 	since := luck < chance && median(times[at:]) > own*median(times[:at])
 	bound, usual := e.High.Microseconds(), e.Time.Microseconds()
@@ -190,9 +222,8 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 		f.Why = e.How
 	}
 	if since {
-		f.Rule = "slow/since"
-		f.Says += fmt.Sprintf("; since call %d of %d (%s) it is slower, before it took %s us", at+1, len(s.calls), s.moment(at),
-			figure(usual))
+		f.Rule, s.since = "slow/since", fmt.Sprintf("call %d of %d (%s)", at+1, len(s.calls), s.moment(at))
+		f.Says += fmt.Sprintf("; since %s it is slower, before it took %s us", s.since, figure(usual))
 		f.Do = "look for what changed then: railyard doctor with counters of links and clocks, the scheduler's log"
 	}
 	if s.ranks == 1 && s.first.Ranks > 1 {

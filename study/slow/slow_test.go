@@ -49,7 +49,7 @@ func TestSinceWhen(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	times := append(noisy(random, 60, 100), noisy(random, 40, 140)...)
 	for name, expect := range map[string]Expect{"predicted": expected(100, 120), "own past": unknown} {
-		got, _ := Find(calls(times...), expect)
+		got := Find(calls(times...), expect).Findings
 		if len(got) != 1 || got[0].Rule != "slow/since" || got[0].Cost.Share < 0.3 || got[0].Cost.Share > 0.5 {
 			t.Fatalf("%s: %+v", name, got)
 		}
@@ -66,22 +66,25 @@ func TestSinceWhen(t *testing.T) {
 
 func TestSlowFromTheStart(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	got, _ := Find(calls(noisy(random, 30, 200)...), expected(100, 120))
+	got := Find(calls(noisy(random, 30, 200)...), expected(100, 120)).Findings
 	if len(got) != 1 || got[0].Rule != "slow/size" || got[0].Cost.Share < 1 || !strings.Contains(got[0].Why, "one rank's record") {
 		t.Errorf("%+v", got)
 	}
-	if got, notes := Find(calls(noisy(random, 30, 200)...), unknown); len(got) != 0 || len(notes) != 1 ||
-		notes[0] != "1 sizes of collectives could not be predicted: no topology" {
-		t.Errorf("%+v, %q", got, notes)
+	if got := Find(calls(noisy(random, 30, 200)...), unknown); len(got.Findings) != 0 || len(got.Notes) != 1 ||
+		got.Notes[0] != "1 size of collectives could not be predicted: no topology" {
+		t.Errorf("%+v", got)
+	}
+	if got := Find(calls(150, 150, 150), expected(100, 120)).Series; len(got) != 1 || got[0].Verdict != "too few" || got[0].MedianUS != 150 {
+		t.Errorf("%+v", got)
 	}
 	for _, times := range [][]float64{{150, 150, 150}, {500, 90, 90, 90, 90, 90, 90, 90}} { // too few, and one that was warming up
-		if got, _ := Find(calls(times...), expected(100, 120)); len(got) != 0 {
+		if got := Find(calls(times...), expected(100, 120)).Findings; len(got) != 0 {
 			t.Errorf("%v: %+v", times, got)
 		}
 	}
 	mean := calls(200)
 	mean[0].Mean = true
-	if got, _ := Find(mean, expected(100, 120)); len(got) != 1 {
+	if got := Find(mean, expected(100, 120)).Findings; len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -98,7 +101,7 @@ func TestNoiseIsNotSlow(t *testing.T) {
 		all = append(all, list...)
 	}
 	for name, expect := range map[string]Expect{"predicted": expected(100, 120), "own past": unknown} {
-		if got, _ := Find(all, expect); len(got) > 1 {
+		if got := Find(all, expect).Findings; len(got) > 1 {
 			t.Errorf("%s: %d of 200", name, len(got))
 		}
 	}
@@ -121,7 +124,7 @@ func TestLatecomers(t *testing.T) {
 		}
 		all = append(all, list...)
 	}
-	got, _ := Find(all, expected(100, 120))
+	got := Find(all, expected(100, 120)).Findings
 	if len(got) != 1 || got[0].Rule != "slow/latecomer" || !strings.HasPrefix(got[0].Says,
 		"waits for rank 2, which comes last to 30 of 30 collectives, "+
 			"by 150 us") {
