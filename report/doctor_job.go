@@ -36,6 +36,6 @@ type DoctorSeries struct {
 	MedianUS   float64  `json:"median_us" text:"median" doc:"of the shortest time that any rank recorded of each"`
 	ExpectedUS *float64 `json:"expected_us" text:"expected" doc:"empty where it could not be predicted"`
 	HighUS     *float64 `json:"high_us" text:"normal up to"`
-	Verdict    string   `json:"verdict" text:"verdict" doc:"normal, slow, or too few calls to say that they are; empty: nothing to judge by"`
+	Verdict    string   `json:"verdict" text:"verdict" doc:"normal, slow, or too few calls to say so; empty: nothing to judge by"`
 	Since      string   `json:"since" text:"slow since" doc:"when it became slower than its own past"`
 }

@@ -375,8 +375,8 @@ func (j *judge) warnings() {
 		if w.Times > 1 {
 			says += fmt.Sprintf(" (%d times)", w.Times)
 		}
-		j.found.Findings = append(j.found.Findings, health.Finding{Rule: "nccl/warning", Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Level: health.Notice,
-			Says: says,
+		j.found.Findings = append(j.found.Findings, health.Finding{Rule: "nccl/warning", Level: health.Notice,
+			Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Says: says,
 			Why:  "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
 				"troubleshooting.html",
 			Do: "look for the first warning of all ranks: later ones are often its consequences", From: []string{w.Place.String()}})

@@ -79,7 +79,8 @@ func Find(calls []observed.Call, expect Expect) *Found {
 	}
 	found.Findings = append(found.Findings, latecomers(all)...)
 	for _, why := range slices.Sorted(maps.Keys(reasons)) {
-		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives could not be predicted: %s", units.Counted(reasons[why], "size"), why))
+		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives could not be predicted: %s",
+			units.Counted(reasons[why], "size"), why))
 	}
 	return found
 }
