@@ -377,7 +377,7 @@ func (j *judge) warnings() {
 		}
 		j.found.Findings = append(j.found.Findings, health.Finding{Rule: "nccl/warning", Level: health.Notice,
 			Part: "NCCL on " + cmp.Or(w.Host, "this machine"), Says: says,
-			Why:  "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
+			Why: "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
 				"troubleshooting.html",
 			Do: "look for the first warning of all ranks: later ones are often its consequences", From: []string{w.Place.String()}})
 	}
