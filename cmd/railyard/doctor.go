@@ -84,7 +84,7 @@ func (e *evidence) diagnose(topology, profile string) (*doctor.Diagnosis, error)
 // liveEvidence is what is asked of the machine that railyard runs on, besides liveFiles.
 const liveEvidence = "NVML and sysfs"
 
-// watched is how long NVLinks are watched for the traffic of others.
+// watched is how long NVLinks and adapters are watched for the traffic of others.
 const watched = 200 * time.Millisecond
 
 // liveFiles are those of the kinds that a bundle has, where the kernel writes them.
@@ -109,9 +109,9 @@ func (e *evidence) live() error {
 			return err
 		}
 		doctor.Describe(&e.state, t, liveEvidence)
-		if err := discover.Load(&e.state, l, watched); err != nil {
-			return err
-		}
+	}
+	if err := discover.Load(&e.state, l, "/", watched); err != nil {
+		return err
 	}
 	if err := e.takeText("environment", []byte(strings.Join(os.Environ(), "\n"))); err != nil && !errors.As(err, new(unknownKind)) {
 		return err

@@ -220,7 +220,7 @@ func TestRealMachines(t *testing.T) {
 func FuzzEvidence(f *testing.F) {
 	for _, text := range []string{"GPU 0: x\n Link 0: 25 GB/s\n", "CA 'mlx5_0'\n State: Active\n",
 		"00:00.0 x\n\tLnkSta: Speed 8GT/s, Width x8\n",
-		"A=b\nNCCL_DEBUG=x\n", "MemTotal: 5 kB\n", "<nvidia_smi_log><gpu id=\"0:0:0.0\"></gpu></nvidia_smi_log>",
+		"A=b\nNCCL_DEBUG=x\n", "NCCL_MAX_CTAS=x\n", "MemTotal: 5 kB\n", "<nvidia_smi_log><gpu id=\"0:0:0.0\"></gpu></nvidia_smi_log>",
 		"\tGPU0\tCPU Affinity\nGPU0\t X \n",
 		"==============NVSMI LOG==============\nGPU 00000000:00:06.0\n    FB Memory Usage\n        Total : 5 MiB\n"} {
 		f.Add([]byte(text))

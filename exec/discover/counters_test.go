@@ -129,6 +129,45 @@ func (c *counting) Recount(s *health.State) error {
 	return nil
 }
 
+// busy is a library that counts while something sends over an adapter.
+type busy struct {
+	counting
+	send func()
+}
+
+func (b *busy) Count(s *health.State) error {
+	b.send()
+	return b.counting.Count(s)
+}
+
+// TestLoad: NVLinks and adapters have the load of what they carry, idle ones none; that nothing counts is noted.
+func TestLoad(t *testing.T) {
+	root, words := network(t, 2), 0
+	l := &busy{send: func() {
+		words += 1 << 30
+		if err := os.WriteFile(counterFile(root, 0, "counters/port_xmit_data"), fmt.Append(nil, words), 0o644); err != nil {
+			t.Error(err)
+		}
+	}}
+	var s health.State
+	if err := Load(&s, l, root, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	for name, sends := range map[string]bool{"mlx5_0": true, "mlx5_1": false} {
+		if v, known := s.Part(health.NIC, name).Known("load"); !known || v.Is.(float64) > 0 != sends {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if s.Part(health.NVLink, "3/4").Number("load") <= 0 || len(s.Notes) > 0 {
+		t.Errorf("NVLink: %v, %q", s.Part(health.NVLink, "3/4"), s.Notes)
+	}
+	var none health.State
+	if err := Load(&none, nil, t.TempDir(), time.Millisecond); err != nil || len(none.Notes) != 1 ||
+		!strings.HasPrefix(none.Notes[0], "which links are hot is not known: nothing counts here") {
+		t.Errorf("%q, %v", none.Notes, err)
+	}
+}
+
 // TestBrief: where PCIe's counters may go round between samples, rates are those of a moment, in a recording too.
 func TestBrief(t *testing.T) {
 	s, err := NewCounters(&counting{shown: 2_500_000_000}, t.TempDir(), time.Second).Next(t.Context())

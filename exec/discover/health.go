@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"context"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -42,14 +43,15 @@ func Health(s *health.State, l Library, root string) error {
 	return nil
 }
 
-// Load adds which share of its line rate each NVLink carries while it is watched.
-func Load(s *health.State, l Library, during time.Duration) error {
-	before, err := counted(l)
-	if err != nil {
-		return nil // of machines without NVLink, and drivers without counters
+// Load adds which share of its line rate each NVLink and each adapter's port carries while they are watched; that nothing counts is noted.
+func Load(s *health.State, l Library, root string, during time.Duration) error {
+	c := NewCounters(l, root, during)
+	before, err := c.Next(context.Background())
+	if err != nil { // of machines without adapters and NVLink, and drivers without counters
+		s.Note("which links are hot is not known: %v", err)
+		return nil
 	}
-	time.Sleep(during)
-	after, err := counted(l)
+	after, err := c.Next(context.Background())
 	if err != nil {
 		return err
 	}
@@ -58,8 +60,8 @@ func Load(s *health.State, l Library, during time.Duration) error {
 		return err
 	}
 	for _, p := range m.Ports {
-		if p.Part.Kind == health.NVLink && p.Line > 0 {
-			s.Say(s.Part(health.NVLink, p.Part.Name), "load", p.Load(), nvmlName)
+		if _, known := health.FactOf(p.Part.Kind, "load"); known && p.Line > 0 {
+			s.Say(s.Part(p.Part.Kind, p.Part.Name), "load", p.Load(), "counters")
 		}
 	}
 	return nil

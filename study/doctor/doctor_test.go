@@ -45,7 +45,8 @@ func healthy() *health.State {
 		}
 		say(s.Part(health.NIC, fmt.Sprintf("mlx5_%d", i)), map[string]any{"type": "MT4129", "firmware": "28.39.2048", "state": "Active",
 			"physical": "LinkUp", "layer": "InfiniBand", "rate": 400.0, "pcie_gen": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
-			"link_downed": float64(i)})
+			"link_downed": float64(i), "symbol_errors": float64(i), "errors_received": 0.0, "recoveries": 0.0, "timeouts": 2.0,
+			"load": 0.1})
 	}
 	say(s.Part(health.NIC, "eth0"), map[string]any{"type": "MT4125", "firmware": "22.36", "state": "Down", "physical": "Polling",
 		"layer": "Ethernet", "rate": 40.0}) // not for jobs
@@ -103,6 +104,11 @@ var planted = []struct {
 	{"nic-training", health.NIC, "mlx5_3", "physical", "Polling", "mlx5_3 does not come up"},
 	{"nic-rate", health.NIC, "mlx5_3", "rate", 200.0, "mlx5_3 runs at 200 of 400 Gb/s"},
 	{"nic-flaps", health.NIC, "mlx5_3", "link_downed", 900.0, "mlx5_3 lost its link 900 times"},
+	{"nic-symbols", health.NIC, "mlx5_3", "symbol_errors", 70000.0, "mlx5_3 counted 70000 errors on its lanes, most adapters"},
+	{"nic-damaged", health.NIC, "mlx5_3", "errors_received", 900.0, "mlx5_3 received 900 damaged packets, most adapters 0"},
+	{"nic-recoveries", health.NIC, "mlx5_3", "recoveries", 40.0, "mlx5_3 trained its link again 40 times"},
+	{"nic-timeouts", health.NIC, "mlx5_3", "timeouts", 9000.0, "mlx5_3 waited 9000 times for an answer that did not come"},
+	{"nic-hot", health.NIC, "mlx5_3", "load", 0.9, "mlx5_3 carries 90 % of its line rate now"},
 	{"nic-firmware", health.NIC, "mlx5_3", "firmware", "28.35.1012", "mlx5_3 has firmware 28.35.1012, most of its type 28.39.2048"},
 	{"nic-pcie-width", health.NIC, "mlx5_3", "pcie_width_max", 32.0, "mlx5_3 has 16 of 32 PCIe lanes"},
 	{"nic-pcie", health.NIC, "mlx5_3", "pcie_gen", 4.0, "mlx5_3 has a port of 400 Gb/s on PCIe of 31.5 GB/s"},
@@ -120,6 +126,9 @@ var planted = []struct {
 	{"nccl-p2p-level", health.Variable, "NCCL_P2P_LEVEL", "value", "LOC", "NCCL_P2P_LEVEL is LOC"},
 	{"nccl-shm-disable", health.Variable, "NCCL_SHM_DISABLE", "value", "1", "NCCL_SHM_DISABLE is 1"},
 	{"nccl-ib-disable", health.Variable, "NCCL_IB_DISABLE", "value", "1", "NCCL_IB_DISABLE is 1"},
+	{"nccl-ib-disable", health.Variable, "NCCL_NET", "value", "Socket", "NCCL_NET is Socket"},
+	{"nccl-buffer", health.Variable, "NCCL_BUFFSIZE", "value", "1048576", "NCCL_BUFFSIZE is 1048576"},
+	{"nccl-pxn", health.Variable, "NCCL_PXN_DISABLE", "value", "1", "NCCL_PXN_DISABLE is 1"},
 	{"nccl-gdr", health.Variable, "NCCL_NET_GDR_LEVEL", "value", "LOC", "NCCL_NET_GDR_LEVEL is LOC"},
 	{"nccl-nvls", health.Variable, "NCCL_NVLS_ENABLE", "value", "0", "NCCL_NVLS_ENABLE is 0"},
 	{"nccl-algo", health.Variable, "NCCL_ALGO", "value", "Tree", "NCCL_ALGO is Tree"},
@@ -178,6 +187,18 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 	for _, r := range rules().Rules {
 		if !found[r.Name] && !slices.Contains(several, r.Name) {
 			t.Errorf("no fault is planted for %s", r.Name)
+		}
+	}
+}
+
+// TestNoNumbers: what NCCL passes over sets no rule off.
+func TestNoNumbers(t *testing.T) {
+	for _, value := range []string{"", "many", "8M"} {
+		s := healthy()
+		s.Set(s.Part(health.Variable, "NCCL_MAX_CTAS"), "value", value, "plant")
+		s.Set(s.Part(health.Variable, "NCCL_BUFFSIZE"), "value", value, "plant")
+		if d := examined(t, s); len(d.Findings) > 0 {
+			t.Errorf("%q: %+v", value, d.Findings)
 		}
 	}
 }
@@ -362,7 +383,7 @@ func TestOneNodeOfACluster(t *testing.T) {
 
 // TestVerbsAreSingular, since several parts are each of them.
 func TestVerbsAreSingular(t *testing.T) {
-	past := []string{"({device})", "could", "lost", "may", "received", "replaced", "sent", "was"}
+	past := []string{"({device})", "could", "counted", "lost", "may", "received", "replaced", "sent", "trained", "waited", "was"}
 	for _, r := range rules().Rules {
 		if verb, _, _ := strings.Cut(r.Says.text, " "); !strings.HasSuffix(verb, "s") && !slices.Contains(past, verb) {
 			t.Errorf("%s: each of GPUs 0-7 %s", r.Name, verb)

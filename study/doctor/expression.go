@@ -18,7 +18,8 @@ import (
 
 // Expression is a formula over the facts of a part, in the language of github.com/expr-lang/expr: its facts by their names, those of the
 // machine as host.NAME, and the values of a fact that all parts of its kind have as peers.NAME, a list: clock < 0.9 * median(peers.clock).
-// It has a value only where all facts that it names are known. counted(n, "row") is n with its noun: 1 row, 2 rows.
+// It has a value only where all facts that it names are known. counted(n, "row") is n with its noun: 1 row, 2 rows;
+// number(value) is a text as a number; where it is none, no comparison with it holds, as NCCL passes over such values.
 type Expression struct {
 	text    string
 	program *vm.Program
@@ -38,7 +39,7 @@ func (e *Expression) compile(of health.Kind) (err error) {
 	if e.text == "" {
 		return nil
 	}
-	if e.program, err = expr.Compile(e.text, expr.Env(environment(of)), expr.Patch(e), nouns); err != nil {
+	if e.program, err = expr.Compile(e.text, expr.Env(environment(of)), expr.Patch(e), withNoun, asNumber); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return errors.New(line)
 	}
@@ -72,12 +73,19 @@ func environment(of health.Kind) map[string]any {
 // name is what formulas call the name of the part itself.
 const name = "name"
 
-// nouns gives formulas the function that puts a number before its noun.
-var nouns = expr.Function(counted, func(args ...any) (any, error) {
+// functions are what formulas may call besides those of the language.
+const counted, number = "counted", "number"
+
+var withNoun = expr.Function(counted, func(args ...any) (any, error) {
 	return units.Counted(int64(args[0].(float64)), args[1].(string)), nil
 }, new(func(float64, string) string))
 
-const counted = "counted"
+var asNumber = expr.Function(number, func(args ...any) (any, error) {
+	if n, err := strconv.ParseFloat(args[0].(string), 64); err == nil {
+		return n, nil
+	}
+	return math.NaN(), nil
+}, new(func(string) float64))
 
 func zero(t health.Type) any {
 	return map[health.Type]any{health.Number: 0.0, health.Text: "", health.YesNo: false}[t]
@@ -92,7 +100,7 @@ func (e *Expression) Visit(node *ast.Node) {
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		if n.Value != "host" && n.Value != "peers" && n.Value != name && n.Value != counted {
+		if !slices.Contains([]string{"host", "peers", name, counted, number}, n.Value) {
 			add(&e.own, n.Value)
 		}
 	case *ast.MemberNode:
