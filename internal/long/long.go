@@ -5,12 +5,16 @@ package long
 
 import (
 	"flag"
+	"hash/fnv"
 	"testing"
 
 	_ "pgregory.net/rapid" // has its flags before they are set
 )
 
-var given = flag.Bool("long", false, "run the long tier of tests: more seeds, larger machines, longer series")
+var (
+	given = flag.Bool("long", false, "run the long tier of tests: more seeds, larger machines, longer series")
+	whole = flag.Bool("whole", false, "with -long: all cases of the tests that take a sample of them otherwise")
+)
 
 // The same tests see the same inputs each time; go test ./... -rapid.seed=N draws others.
 func init() {
@@ -36,4 +40,19 @@ func Or[T any](usual, long T) T {
 		return long
 	}
 	return usual
+}
+
+// Sample reports whether a case, by its name, is among the one of n that a test of the long tier takes; with -whole all are. Which ones
+// -rapid.seed says and t tells, so that other seeds come round to them all and a failure can be had again.
+func Sample(t testing.TB, n uint64) func(name string) bool {
+	seed := flag.Lookup("rapid.seed").Value.String()
+	if !*given || *whole {
+		return func(string) bool { return true }
+	}
+	t.Logf("one case of %d, by seed %s: go test -long -rapid.seed=%s; all of them: -long -whole", n, seed, seed)
+	return func(name string) bool {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(seed + " " + name)) // hashes take all that is written
+		return h.Sum64()>>7%n == 0
+	}
 }
