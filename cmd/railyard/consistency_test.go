@@ -118,7 +118,7 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64,
 	for _, r := range changed.Rows {
 		check("what-if", r.Size, r.Before*1e3, plans.plan)
 	}
-	if kind == "all_reduce" { // the slowest to ask
+	if kind == "all_reduce" && changed.GPUs <= maxDrawn { // the slowest to ask, of larger machines about the first nodes
 		for size, us := range reported(t, with([]string{"report"})) {
 			if _, asked := plans.plan[size]; asked {
 				check("report", size, us, plans.plan)
@@ -285,7 +285,7 @@ func askExpect(t *testing.T, args []string) map[int64]float64 {
 	return out
 }
 
-// reported are the times in the figures of a report; none of a machine that is too large for one.
+// reported are the times in the figures of a report; none where it has none.
 func reported(t *testing.T, args []string) map[int64]float64 {
 	t.Helper()
 	dir := t.TempDir()

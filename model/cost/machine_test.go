@@ -52,7 +52,7 @@ func TestGPUWithoutMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := machineFor(t, topo)
-	for _, part := range m.Origins(topo) {
+	for _, part := range m.WithOwn(m.Own(topo)).Parts() {
 		if m.Name != "h100" || (part.Part == "nccl" || part.Part == "railyard") &&
 			(part.Kind != cost.Assumed || !strings.Contains(part.Source, "h800")) {
 			t.Errorf("%s: %s: %v", m.Name, part.Part, &part.Origin)

@@ -57,26 +57,8 @@ func (p *Profile) OriginOver(medium topology.Medium) Origin {
 
 // PartOrigin is the origin of a part of a machine.
 type PartOrigin struct {
-	Part string // nccl, railyard, railyard over network, access, fastest
+	Part string // nccl, railyard, access, fastest
 	Origin
-}
-
-// Origins are those of all parts, as they apply on a topology.
-func (m *Machine) Origins(t *topology.Topology) []PartOrigin {
-	own := m.Own(t)
-	out := m.WithOwn(own).Parts()
-	seen := map[string]bool{}
-	for _, c := range own.Curves {
-		part := "railyard over " + c.Medium
-		if c.Protocol == inSwitch {
-			part = "railyard in switches"
-		}
-		if c.Origin != nil && !seen[part] {
-			seen[part] = true
-			out = append(out, PartOrigin{part, *c.Origin})
-		}
-	}
-	return out
 }
 
 // Parts are the origins of what the machine's file has.
