@@ -75,7 +75,7 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 		everything = append(everything, outside(byProfile[p], in, needed)...)
 		rest = append(rest, outside(byProfile[p], in, nil)...)
 	}
-	general.Kernels, general.Estimates = fit.General(everything, false), fit.Estimates(rest)
+	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(rest)
 	profile := &cost.Profile{Name: name}
 	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
 	if like := alike(byProfile[name], in); len(profile.Kernels) == 0 && like != name {

@@ -140,7 +140,7 @@ func (v *validator) refit(w io.Writer, dir string) error {
 	}
 	general.Bands = fit.Bands(misses(v.leftOut(systemOf), ""))
 	v.Forget()
-	general.Kernels, general.Estimates = fit.General(everything, true), fit.Estimates(everything)
+	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(everything)
 	for _, name := range slices.Sorted(maps.Keys(v.Fitted)) {
 		p := v.Fitted[name]
 		if name != cost.General {

@@ -37,7 +37,7 @@ type Kernel struct {
 	Rows    int         `file:"rows,hi=1073741824"`          // measurements it was fitted on
 	Systems int         `file:"systems,hi=1073741824"`       // machines that these are of
 	Error   float64     `file:"error,lo=0,hi=1073741824"`    // mean absolute relative error, in sample
-	HeldOut float64     `file:"held_out,lo=0,hi=1073741824"` // the same of rows left out in turn
+	HeldOut float64     `file:"held_out,lo=0,hi=1073741824"` // the same of rows left out in turn; 0: not judged so
 }
 
 // KernelKey says which kernel.
@@ -118,6 +118,9 @@ func KernelErrors(kernels []Kernel) string {
 	}
 	if rows == 0 {
 		return "no kernels"
+	}
+	if out == 0 {
+		return fmt.Sprintf("kernels: MAPE %.1f%% in sample (%.0f rows)", 100*in/rows, rows)
 	}
 	return fmt.Sprintf("kernels: MAPE %.1f%% in sample, %.1f%% held out (%.0f rows)", 100*in/rows, 100*out/rows, rows)
 }

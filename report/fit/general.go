@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -9,9 +8,8 @@ import (
 )
 
 // General fits what the kernels of all machines have in common: what a hop costs and how
-// much a chunk is slowed down, while every machine has its own base. Kernels are in the order of their keys' names. With
-// heldOut each is judged by series left out in turn, whose base it does not know.
-func General(cases []KernelCase, heldOut bool) []cost.Kernel {
+// much a chunk is slowed down, while every machine has its own base. Kernels are in the order of their keys' names.
+func General(cases []KernelCase) []cost.Kernel {
 	pools := map[pool][]KernelCase{}
 	for _, c := range cases {
 		pools[poolOf(&c)] = append(pools[poolOf(&c)], c)
@@ -21,51 +19,15 @@ func General(cases []KernelCase, heldOut bool) []cost.Kernel {
 		inOrder(list)
 		m := newKernelModel(list, ofPool(list), true)
 		s := m.solve(list)
-		unseen := 0.0
-		if heldOut {
-			unseen = round(seriesLeftOut(list, m.belief), 1e4)
-		}
 		for _, name := range collectives(list) {
 			k := m.kernel(s, list, func(base string) bool { return slices.Contains(strings.Fields(base), name) })
 			k.KernelKey = cost.KernelKey{Collective: name, Algorithm: p.algorithm, Protocol: p.protocol, Over: p.over}
-			k.HeldOut, k.Rows = unseen, countOf(list, name)
+			k.Rows = countOf(list, name)
 			kernels = append(kernels, k)
 		}
 	}
 	slices.SortFunc(kernels, byName)
 	return kernels
-}
-
-// seriesLeftOut is the mean error on each series with the kernel of all others; where
-// there are no others, with what is believed.
-func seriesLeftOut(cases []KernelCase, b belief) float64 {
-	bySeries := map[string][]KernelCase{}
-	for _, c := range cases {
-		bySeries[c.Series] = append(bySeries[c.Series], c)
-	}
-	if len(bySeries) == 1 {
-		m := newKernelModel(cases, b, false)
-		return m.mape(m.believed(), cases)
-	}
-	sum := 0.0
-	for _, name := range slices.Sorted(maps.Keys(bySeries)) {
-		rest := slices.DeleteFunc(slices.Clone(cases), func(c KernelCase) bool { return c.Series == name })
-		m := newKernelModel(rest, b, true)
-		s := m.solve(rest)
-		mean := *m // with one base, that of the machines together
-		mean.bases = []string{""}
-		s.x = append([]float64{average(s.x[:len(m.bases)])}, s.x[len(m.bases):]...)
-		sum += mean.mape(s, bySeries[name]) * float64(len(bySeries[name]))
-	}
-	return sum / float64(len(cases))
-}
-
-func average(list []float64) float64 {
-	sum := 0.0
-	for _, v := range list {
-		sum += v
-	}
-	return sum / float64(len(list))
 }
 
 // pool are kernels that move data in the same way.

@@ -165,17 +165,6 @@ func (m *kernelModel) least(cases []KernelCase, s shape, start []float64) []floa
 	return boundedLeastSquares(rows, want, lower, start)
 }
 
-// believed is the model before it has seen any case.
-func (m *kernelModel) believed() solution {
-	s := solution{make([]float64, m.size()), shape{m.Drain, m.Fill}}
-	for i := range m.bases {
-		s.x[i] = float64(m.Base)
-	}
-	s.x[m.wideAt()], s.x[m.hopAt()], s.x[m.netAt()] = float64(m.Wide), float64(m.Hop), float64(m.NetHop)
-	copy(s.x[m.pieceAt():], m.slowdowns())
-	return s
-}
-
 func (m *kernelModel) predict(s solution, c *KernelCase) float64 {
 	t := 0.0
 	for i, v := range m.row(c, s.shape) {

@@ -77,7 +77,7 @@ func TestOneRankCountTakesWhatIsBelieved(t *testing.T) {
 		t.Errorf("hop %v, the constant is %v", k[0].Hop, constants.Hop)
 	}
 	others := slow(made(0, 2, 4, 8), 300*units.Nanosecond)
-	general := &cost.Profile{Kernels: General(others, false)}
+	general := &cost.Profile{Kernels: General(others)}
 	k, _ = Kernels(slow(made(0, 4), 300*units.Nanosecond), general, false)
 	if hop := 1300 * units.Nanosecond; !near(float64(k[0].Hop), float64(hop), 0.15) {
 		t.Errorf("hop %v, on other machines it is %v", k[0].Hop, hop)
