@@ -400,14 +400,10 @@ func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
 	if other < 0 {
 		return 0
 	}
-	route, err := router.Route(r, other)
-	if err != nil || route.Kind != topology.Net || len(route.NICs) == 0 {
-		return 0
-	}
 	seen := map[topology.DeviceID]bool{}
 	var total float64
-	for i := 0; i < len(route.NICs); i += 2 {
-		if nic := route.NICs[i]; !seen[nic] {
+	for i, nic := range router.NICsTo(r, other) {
+		if i%2 == 0 && !seen[nic] { // this rank's own
 			seen[nic] = true
 			for _, l := range t.Out(nic) {
 				if t.Class(l).Medium == topology.Network {
