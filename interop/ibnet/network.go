@@ -32,8 +32,7 @@ func (f *Fabric) Network(n *survey.Network) (*survey.Network, error) {
 	if err := x.group(hosts); err != nil {
 		return nil, err
 	}
-	x.levels()
-	return n, nil
+	return n, x.levels()
 }
 
 // layout sorts a fabric into levels.
@@ -182,7 +181,7 @@ func (x *layout) rate() error {
 }
 
 // levels are those above the nodes.
-func (x *layout) levels() {
+func (x *layout) levels() error {
 	sizes := make([]int, len(x.n.Leaves))
 	for i, l := range x.n.Leaves {
 		sizes[i] = len(l)
@@ -191,6 +190,10 @@ func (x *layout) levels() {
 	top := 0
 	for _, tier := range x.tier {
 		top = max(top, tier)
+	}
+	if top == 1 && len(x.sets) > 1 {
+		return fmt.Errorf("leaves %s and %s are linked to one another, with no switch above them: a topology file has trees of switches",
+			strings.Join(x.sets[0], " "), strings.Join(x.sets[1], " "))
 	}
 	if top > 2 {
 		x.note("%d tiers of switches: what is above the spines is drawn as part of these", top)
@@ -203,6 +206,7 @@ func (x *layout) levels() {
 		x.n.Levels[0].Uplinks = up
 		x.n.Levels = append(x.n.Levels, survey.Level{Count: min(spines, up)})
 	}
+	return nil
 }
 
 // uplinks are the links of most leaves to the switches above.

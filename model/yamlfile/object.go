@@ -81,8 +81,8 @@ func (o *Object) Where(key string) Pos {
 // Here is the place of the mapping.
 func (o *Object) Here() Pos { return At(o.node) }
 
-// Has reports whether a key has a value, which may be null.
-func (o *Object) Has(key string) bool { return o.keys[key] != nil }
+// Has reports whether a key has a value: null is none.
+func (o *Object) Has(key string) bool { return o.keys[key] != nil && o.keys[key].Tag != "!!null" }
 
 // Known adds keys that Done shall not report, though nobody asked for them.
 func (o *Object) Known(keys ...string) { o.asked = append(o.asked, keys...) }

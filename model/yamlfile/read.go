@@ -255,7 +255,7 @@ func (o *Object) entries(f *field) {
 		}
 	}
 	for _, name := range names {
-		if !o.Has(name) && !f.has("default") {
+		if o.keys[name] == nil && !f.has("default") {
 			continue
 		}
 		x := reflect.New(of.Elem()).Elem()
