@@ -142,7 +142,7 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 		return k == collective.Barrier || k == collective.AllToAllV
 	})
 	var rows atomic.Int64
-	sampled := long.Sample(t, 8)
+	sampled := long.Sample(t, 10)
 	eachMachine(t, long.Or(8, 24), long.Or[uint64](1, 4), func(t *testing.T, m machine) {
 		own, err := cost.MachineFor(m.Topology)
 		if err != nil {

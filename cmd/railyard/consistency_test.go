@@ -49,7 +49,7 @@ func TestOneQuestionOneAnswer(t *testing.T) {
 			"broadcast"}
 	}
 	sizes := []int64{1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26, 1 << 30}
-	turn, sampled := 0, long.Sample(t, 12)
+	turn, sampled := 0, long.Sample(t, 16)
 	for _, name := range names {
 		for _, n := range nodes {
 			for _, kind := range kinds {
