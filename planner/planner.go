@@ -217,9 +217,9 @@ func (r *request) allRoutable() error {
 	return topology.Once(r.t, key{}, r.reachAll)
 }
 
-// sampled is how many ranks stand for all where routes are looked up only to see that
-// there are some; in networks of three levels, a route is hundreds of hops.
-const sampled = 24
+// sampled is up to how many ranks all routes are looked up to see that there are some; of more, about as many stand for all. A fault may
+// leave a single pair without.
+const sampled = 256
 
 func (r *request) reachAll() error {
 	n := r.spec.Ranks
