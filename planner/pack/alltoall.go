@@ -32,10 +32,10 @@ func PairsBound(g *Graph, demand Demand) Result {
 	}
 	a.tryLeast()
 	a.halves()
-	if size := g.Ranks * len(g.Edges); size <= mostForRounds && a.pairs > 2*g.Ranks {
-		a.rounds(300, 0.2)
-	} else if size <= mostForRounds {
-		a.rounds(min(3000, 6_000_000/size), 0.05) // of few pairs, prices settle late
+	if size := g.Ranks * len(g.Edges); a.pairs > 2*g.Ranks && size*fewRounds <= workOfRounds {
+		a.rounds(min(manyRounds, workOfRounds/size))
+	} else if size*manyRounds <= workOfRounds {
+		a.rounds(min(10*manyRounds, workOfRounds/size)) // of few pairs, prices settle late
 	}
 	if g.Ranks <= mostForSweep {
 		a.sweep()
@@ -43,8 +43,14 @@ func PairsBound(g *Graph, demand Demand) Result {
 	return a.best
 }
 
-// mostForRounds is up to how many ranks times edges lengths are improved round by round.
-const mostForRounds = 20_000
+const (
+	workOfRounds = 6_000_000 // ranks times edges that are looked at to improve lengths: a third of a second
+	fewRounds    = 60        // are needed to come near the optimum
+	manyRounds   = 300       // bring next to nothing more where everybody sends to everybody
+	// firstStep and lastStep are how much faster the lengths of full edges grow than those of empty ones: edges that are
+	// not in the way have to get short soon, and the others all as long as it takes in the end.
+	firstStep, lastStep = 2.0, 0.05
+)
 
 // mostForSweep is up to how many ranks cuts are looked for in lengths.
 const mostForSweep = 32
@@ -185,19 +191,21 @@ func (a *lengths) tryLeast() {
 }
 
 // rounds lets lengths grow where shortest paths crowd.
-func (a *lengths) rounds(times int, rate float64) {
+func (a *lengths) rounds(times int) {
 	const scale = 1 << 24
 	weight := make([]float64, len(a.g.Edges))
 	for i, e := range a.g.Edges {
 		weight[i] = 1 / float64(e.Cap)
 	}
-	for range times {
+	for k := range times {
+		step := firstStep * math.Pow(lastStep/firstStep, float64(k)/float64(times))
 		most := 0.0
 		for _, w := range weight {
 			most = max(most, w)
 		}
 		for i, w := range weight {
-			a.length[i] = int64(w / most * scale)
+			weight[i] = max(w/most, 1./scale)
+			a.length[i] = int64(weight[i] * scale)
 		}
 		clear(a.load)
 		a.try()
@@ -206,7 +214,7 @@ func (a *lengths) rounds(times int, rate float64) {
 			most = max(most, a.load[i]/float64(e.Cap))
 		}
 		for i, e := range a.g.Edges {
-			weight[i] *= math.Exp(rate * a.load[i] / float64(e.Cap) / most)
+			weight[i] *= math.Exp(step * a.load[i] / float64(e.Cap) / most)
 		}
 	}
 }
