@@ -219,5 +219,8 @@ func (x *parcels) takeLate() {
 	}
 }
 
-// orderedDepths are into how many parcels messages are cut.
-func orderedDepths(*request) []int { return pipelined }
+// orderedDepths are into how many parcels messages are cut: many pairs are small parts as they are.
+func orderedDepths(r *request) []int { return upTo(pipelined, r.o.Budget.part(mostParcels)/r.pairs()) }
+
+// mostParcels bounds the parcels of all pairs, each of which is a message at every hop.
+const mostParcels = 10_000
