@@ -26,6 +26,7 @@ type charge struct {
 	limit  int64   // rate that it cannot exceed, whatever it shares
 	eff    float64 // of the line rate
 	empty  bool    // no bytes have to move
+	ahead  bool    // α passes while messages before it move
 }
 
 // forever bounds all times: 26 days, which leaves room for sums.
@@ -68,6 +69,7 @@ func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
 	t.bytes, t.work, t.sums, t.copies = resize(t.bytes, n), resize(t.work, n), resize(t.sums, n), resize(t.copies, n)
 	for i, s := range p.sizes {
 		b := s.bytes(chunk[s.shape])
+		reduce, copied := p.profile.Local(string(p.jobs[p.strands[s.shape].job].Schedule.Protocol))
 		t.bytes[i] = b
 		switch {
 		case steps:
@@ -77,7 +79,7 @@ func (t *table) fill(p *Plan, chunk []units.Bytes, steps bool) {
 			t.work[i] = max(over(b, pass.Combine)-over(b, pass.Copy), 0)
 			t.sums[i], t.copies[i] = over(b, t.level.Input.Combine), over(b, t.level.Input.Copy)
 		default:
-			t.work[i], t.copies[i] = over(b, p.profile.Reduce), over(b, p.profile.Copy)
+			t.work[i], t.copies[i] = over(b, reduce), over(b, copied)
 			if t.sums[i] = t.work[i]; s.summed {
 				t.sums[i] = over(b, sumTraffic*p.profile.Sum)
 			}
@@ -134,7 +136,7 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, ahead: t.Ahead}
 	limit := math.Inf(1)
 	if t.Cap > 0 {
 		limit = float64(t.Cap)

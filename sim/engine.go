@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/model/cost"
 	"railyard/model/units"
 )
 
@@ -33,6 +34,7 @@ type engine struct {
 
 	processors []processor // by rank, where the profile is serial
 	senders    [][]int32   // by connection: lanes that wait for messages of theirs, where the profile is blocking
+	sentAt     [][]int64   // by connection: when messages were sent that wait for others, where α passes meanwhile (see cost.Curve)
 }
 
 // connState is a connection in a run: messages go out, move one at a time, wait for
@@ -165,6 +167,9 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	}
 	if e.blocking() {
 		e.senders = make([][]int32, len(e.conns))
+	}
+	if slices.ContainsFunc(e.profile.Curves, func(c cost.Curve) bool { return c.Ahead }) {
+		e.sentAt = make([][]int64, len(e.conns))
 	}
 	e.q.reset()
 	e.share.reset(e.Plan)

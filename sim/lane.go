@@ -123,9 +123,9 @@ func (e *engine) send(c int32) {
 		case serial:
 			e.offer(c)
 		case k.busy:
-			k.unsent++
+			e.wait(c)
 		default:
-			e.begin(c)
+			e.begin(c, e.now)
 		}
 		e.sends += int64(k.times)
 		if e.siblings == nil {

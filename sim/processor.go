@@ -55,7 +55,7 @@ func (e *engine) fetch(l int32, c int32) bool {
 	case e.hold(l):
 		k.unsent--
 		box.waiter = l
-		e.begin(c)
+		e.begin(c, e.now)
 	}
 	return false
 }

@@ -1,8 +1,8 @@
 package sim
 
 // begin starts the next message of a connection. One that shares nothing is a single
-// event; of the others the α comes first.
-func (e *engine) begin(c int32) {
+// event; of the others the α comes first, or what is left of it since the message was sent.
+func (e *engine) begin(c int32, sent int64) {
 	s := &e.conns[c]
 	s.size = e.seqs[s.first+s.messages.next()]
 	s.busy = true
@@ -10,14 +10,37 @@ func (e *engine) begin(c int32) {
 		e.trace.begin(c, e.now)
 	}
 	k := e.charge(s.class, s.size)
+	passed := int64(0)
+	if k.ahead {
+		passed = min(e.now-sent, k.alpha)
+	}
 	switch {
 	case !s.shared || k.empty:
-		e.q.push(e.now+k.direct, newEvent(arrive, c, 0))
-	case k.alpha == 0:
+		e.q.push(e.now+k.direct-passed, newEvent(arrive, c, 0))
+	case k.alpha == passed:
 		e.share.add(e, c)
 	default:
-		e.q.push(e.now+k.alpha, newEvent(start, c, 0))
+		e.q.push(e.now+k.alpha-passed, newEvent(start, c, 0))
 	}
+}
+
+// wait has a message wait for those before it on its connection.
+func (e *engine) wait(c int32) {
+	e.conns[c].unsent++
+	if e.sentAt != nil {
+		e.sentAt[c] = append(e.sentAt[c], e.now)
+	}
+}
+
+// waited takes the first message that waits, and says when it was sent.
+func (e *engine) waited(c int32) (sent int64) {
+	e.conns[c].unsent--
+	if e.sentAt == nil {
+		return e.now
+	}
+	sent = e.sentAt[c][0]
+	e.sentAt[c] = e.sentAt[c][1:]
+	return sent
 }
 
 // arrived hands a message to its receivers and begins the next one.
@@ -32,8 +55,7 @@ func (e *engine) arrived(c int32) {
 		e.trace.arrived(e, c)
 	}
 	if s.unsent > 0 && !e.serial() {
-		s.unsent--
-		e.begin(c)
+		e.begin(c, e.waited(c))
 	}
 	for b := s.box; b < s.boxEnd; b++ {
 		if l := e.boxes[b].waiter; l >= 0 {

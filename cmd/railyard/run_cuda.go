@@ -307,13 +307,14 @@ func (g *gpuFlags) share(p *planned) error {
 		warnings := append(slices.Clip(row.Prediction.Warnings),
 			fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
 		how := g.ways[row.Schedule]
-		if as := how.Shared(row.Schedule, g.node.Multiprocessors(), n); as != how && g.Blocks == 0 {
-			var err error
-			if row.Prediction, err = g.predict(p, row, row.Schedule, as); err != nil {
-				return err
-			}
-			g.ways[g.named(row, row.Schedule, as)] = as
+		if g.Blocks == 0 {
+			how = how.Shared(row.Schedule, g.node.Multiprocessors(), n)
 		}
+		var err error
+		if row.Prediction, err = g.predict(p, row, row.Schedule, how); err != nil {
+			return err
+		}
+		g.ways[g.named(row, row.Schedule, how)] = how
 		row.Prediction.Warnings = warnings
 	}
 	return nil
@@ -381,7 +382,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
 	as := *s
 	if as.Protocol = network.Engine(how); g.staged() && p.Question.Costs().Curved(string(as.Protocol)) {
-		return p.Explain(&as, row.Size)
+		return p.Explain(network.Carried(g.node, &as), row.Size)
 	}
 	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)

@@ -13,6 +13,7 @@ import (
 	"railyard/exec/nccl"
 	"railyard/exec/net"
 	"railyard/exec/proxy"
+	"railyard/model/block"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -114,7 +115,7 @@ func (c *processGroup) timeEngines(ctx context.Context, cmd *cobra.Command, node
 	if err := node.Meet(ctx, c.all(), nodesOf(t, true)); err != nil {
 		return nil, err
 	}
-	b := between{streams: 1} // of one channel, whose messages follow one another
+	b := between{streams: block.MostStreams}
 	for _, e := range []struct {
 		proxied bool
 		connect func(context.Context, *processGroup, *cuda.Node) error

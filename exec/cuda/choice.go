@@ -78,6 +78,19 @@ func (how Method) Shared(s *schedule.Schedule, multiprocessors, share int) Metho
 	return how
 }
 
+// libraryBlocks is the most that a kernel of the library has which carries messages.
+const libraryBlocks = 32
+
+// Streams are those that stages of a schedule run on, on GPUs of so many multiprocessors that so many ranks share, wherever a
+// multiprocessor holds one block.
+func Streams(s *schedule.Schedule, multiprocessors, share int) int {
+	n := block.StreamsOf(s)
+	for n > 1 && n*libraryBlocks > multiprocessors/max(share, 1) {
+		n /= 2
+	}
+	return n
+}
+
 // Fitted fills in blocks and threads where a method leaves them open, for GPUs of so many
 // multiprocessors.
 func (how Method) Fitted(s *schedule.Schedule, size int64, multiprocessors int) Method {

@@ -28,7 +28,7 @@ type Method struct {
 	Overlap    bool // a kernel may be launched while the one ahead of it still runs
 	Specialise bool // the plan is compiled into the kernel
 	Proxied    bool // over nodes: one kernel, whose messages between them a proxy carries; else stages
-	kernel     int  // blocks of a kernel of stages, about, where Blocks is 0
+	kernel     int  // where Blocks is 0, over nodes: blocks of a kernel of stages, about, or of a lane by proxy
 }
 
 // Config says what to run and how often.

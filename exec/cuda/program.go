@@ -94,12 +94,12 @@ func (n *Node) compile(s *schedule.Schedule, cfg Config, how Method) (code, erro
 	return codeOf(p, cfg, how)
 }
 
-// load compiles a schedule for the GPUs and makes it ready to launch. Where kernels of all streams of stages do not fit at once, on
-// some process's GPUs, all take fewer streams, and then fewer blocks.
+// load compiles a schedule for the GPUs and makes it ready to launch. Where kernels over nodes do not fit at once, on some process's
+// GPUs, all take fewer streams, and then fewer blocks.
 func (n *Node) load(ctx context.Context, s *schedule.Schedule, cfg Config, how Method) (operation, error) {
-	for how = n.streamed(how); ; {
+	for how = n.roomy(how); ; {
 		o, err := n.loadAs(ctx, s, cfg, how)
-		if !errors.Is(err, ErrRoom) || !n.stages(how) || !how.shrink() {
+		if !errors.Is(err, ErrRoom) || !n.staged() || !how.shrink() {
 			return o, err
 		}
 	}
@@ -124,7 +124,7 @@ func (n *Node) loadAs(ctx context.Context, s *schedule.Schedule, cfg Config, how
 // Prepare compiles what a run needs into the cache, for each rank. Several may run at
 // once.
 func (n *Node) Prepare(s *schedule.Schedule, cfg Config, how Method) error {
-	c, err := n.compile(s, cfg, n.streamed(how))
+	c, err := n.compile(s, cfg, n.roomy(how))
 	if err != nil {
 		return err
 	}

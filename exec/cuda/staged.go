@@ -44,15 +44,18 @@ const blocksOfStages = 64
 // stages reports whether a method runs schedules in stages.
 func (n *Node) stages(how Method) bool { return n.staged() && !how.Proxied }
 
-// streamed is a method with as many streams as stages have a link for.
-func (n *Node) streamed(how Method) Method {
-	if n.stages(how) {
+// roomy is a method over nodes with as many streams as stages have a link for, and the most blocks that either engine takes.
+func (n *Node) roomy(how Method) Method {
+	switch {
+	case n.stages(how):
 		how.Streams, how.kernel = n.others.link.Streams(), blocksOfStages
+	case n.staged():
+		how.kernel = mostBlocks
 	}
 	return how
 }
 
-// shrink makes a method of stages take less of a GPU at once, where it can.
+// shrink makes such a method take less of a GPU at once, where it can.
 func (how *Method) shrink() bool {
 	switch {
 	case how.Streams > 1:
@@ -146,8 +149,7 @@ func (c *stagedCode) place(x *placer, r *stagedRank) (err error) {
 // fits: on each stream a kernel follows the library's, whose blocks wait for ranks of other nodes: all of a GPU's run at once. None
 // begins before the one ahead of it has ended.
 func (c *stagedCode) fits(x *placer, d driver.Dim) error {
-	const library = 32 // blocks of its kernels
-	d.Blocks = max(d.Blocks, library) * len(c.p.Streams)
+	d.Blocks = max(d.Blocks, libraryBlocks) * len(c.p.Streams)
 	return c.n.within(x.g, x.kernel, d, c.n.Share(), func(resident, share int) int { return resident / share })
 }
 

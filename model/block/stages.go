@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // Staged is a schedule over several nodes. Inside nodes kernels run block programs; between them groups of sends and
@@ -81,6 +82,27 @@ func StreamsOf(s *schedule.Schedule) int {
 		items = max(items, ch.Slices)
 	}
 	return max(min(items, MostStreams), 1)
+}
+
+// Dealt is a schedule with its slices dealt out to so many streams as CompileStages does it: a channel for each, whose messages
+// follow one another while those of others are on their way.
+func Dealt(s *schedule.Schedule, streams int) *schedule.Schedule {
+	out, parts := *s, int64(1)
+	for _, ch := range s.Channels {
+		parts *= int64(ch.Slices) / units.GCD(parts, int64(ch.Slices))
+	}
+	out.Channels = nil
+	for _, ch := range s.Channels {
+		each := ch.Share * (parts / int64(ch.Slices)) // of a slice
+		for left, n := ch.Slices, streams; left > 0; n-- {
+			part := ch
+			part.Slices = (left + n - 1) / n
+			part.Share = each * int64(part.Slices)
+			out.Channels = append(out.Channels, part)
+			left -= part.Slices
+		}
+	}
+	return &out
 }
 
 // CompileStages turns a valid schedule into stages for nodes of these ranks, on at most so many streams. The slices of a

@@ -51,10 +51,15 @@ type Curve struct {
 	Protocol string `file:"protocol,need"` // simple, ll, ll128, any
 	// Smooth: α and the time of a byte change evenly, on a scale of factors of the size, from
 	// one segment's From to the next; else a segment holds up to the next.
-	Smooth   bool       `file:"smooth"`
-	Launch   units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
-	Peer     units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
-	Gap      units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
+	Smooth bool       `file:"smooth"`
+	Launch units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
+	Peer   units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
+	Gap    units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
+	// Ahead: α of a message passes while those before it on its connection move, as where many are under way at once; else its
+	// bytes begin to move α after the last ones have come.
+	Ahead    bool       `file:"ahead"`
+	Reduce   units.Rate `file:"reduce"` // the profile's in schedules of this very protocol; 0: as there
+	Copy     units.Rate `file:"copy"`
 	Segments []Segment  `file:"segments,some,lines"`
 	Origin   *Origin    // where it is not the profile's
 }

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,7 @@ type Transfer struct {
 	Peer       units.Time // of further peers of an operation
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
+	Ahead      bool       // see Curve
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -41,8 +43,19 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Launch = c.Peer, c.Gap, c.Launch
+	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
 	return x
+}
+
+// Local is what ranks that run schedules of a protocol reach in their own memory: the profile's, or those of a curve.
+func (p *Profile) Local(protocol string) (reduce, copied units.Rate) {
+	reduce, copied = p.Reduce, p.Copy
+	for i := range p.Curves {
+		if c := &p.Curves[i]; c.Protocol == protocol {
+			reduce, copied = cmp.Or(c.Reduce, reduce), cmp.Or(c.Copy, copied)
+		}
+	}
+	return reduce, copied
 }
 
 func (s *Segment) transfer() Transfer {

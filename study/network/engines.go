@@ -3,18 +3,15 @@ package network
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"railyard/exec/cuda"
+	"railyard/model/block"
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
-	"railyard/sim"
 )
 
 // Engine is a way in which messages of GPUs go from node to node: its protocol has the costs of them.
@@ -25,86 +22,111 @@ func Engine(how cuda.Method) schedule.Protocol {
 	return schedule.Staged
 }
 
-// engineSizes are those of the all-gathers from which an engine's costs are made.
+// engineSizes are those of the collectives from which an engine's costs are made, each eight times the one before from the second on.
 var engineSizes = []units.Bytes{units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 32 * units.MiB}
 
-// onlyNetwork counts messages between nodes: a µs each.
-var onlyNetwork = cost.Profile{Curves: []cost.Curve{{Medium: topology.Network.String(), Protocol: "any",
-	Segments: []cost.Segment{{Alpha: units.Microsecond}}}}}
+// sliceSteps is how many slices follow one another in what is timed of them: as many as make the messages of a size those of the size
+// before.
+const sliceSteps = 8
 
-// TimeEngine times a ring's all-gathers on the GPUs of all processes in the way of an engine: rows net_proxy or net_stages, in µs.
-// All processes call it.
-func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool) (rows []measurement.Link, err error) {
-	s, err := gathering(t)
-	if err != nil {
-		return nil, err
+// What is timed, as rows net_ENGINE and a suffix.
+const (
+	oneByOne = "_one"    // messages that wait for one another
+	sliced   = "_slices" // slices of them, on all streams that the engine has
+	toAll    = "_all"    // one to each other rank at once
+	reduced  = "_sum"    // one by one, each reduced with what the receiver has
+	inside   = "_inside" // to the other ranks of the node alone
+	own      = "_own"    // to nobody: a copy
+)
+
+var patterns = []string{oneByOne, sliced, toAll, reduced, inside, own}
+
+// scheduleOf is that of a pattern; nil where the topology has none.
+func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error) {
+	spec, algorithm, o := collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}, "ring", planner.Options{Protocol: schedule.Simple,
+		Channels: 1}
+	switch pattern {
+	case sliced:
+		o.Slices = sliceSteps
+	case toAll:
+		algorithm = "direct"
+	case reduced:
+		spec.Kind = collective.ReduceScatter
+	case inside, own:
+		spec.Kind, algorithm = collective.AllToAllV, "direct"
+		if spec.Counts = near(t, pattern == own); spec.Counts == nil {
+			return nil, nil
+		}
 	}
-	how := cuda.MethodFor(s)
-	how.Blocks, how.Proxied = 0, proxied
-	ranks := int64(t.NumRanks())
-	for _, size := range engineSizes {
-		cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Iterations: 12, Replays: 10,
-			Checks: 1}
-		r, err := node.Run(ctx, s, cfg, how)
-		if err == nil && r.Wrong > 0 {
-			err = fmt.Errorf("%d wrong elements", r.Wrong)
+	s, err := planner.Build(t, spec, algorithm, o)
+	if planner.NotApplicable(err) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// near is what ranks send to themselves alone, or to the others of their node; nil where there are none.
+func near(t *topology.Topology, alone bool) (counts [][]int64) {
+	some := false
+	for a := range t.NumRanks() {
+		counts = append(counts, make([]int64, t.NumRanks()))
+		for b := range counts[a] {
+			if (a == b) == alone && t.NodeOf(a) == t.NodeOf(b) {
+				counts[a][b], some = 1, true
+			}
 		}
+	}
+	if !some {
+		return nil
+	}
+	return counts
+}
+
+// Carried is a schedule as stages run it on the GPUs of a node: with its slices dealt out to their streams; others as they are.
+func Carried(node *cuda.Node, s *schedule.Schedule) *schedule.Schedule {
+	if s.Protocol != schedule.Staged {
+		return s
+	}
+	return block.Dealt(s, cuda.Streams(s, node.Multiprocessors(), node.Share()))
+}
+
+// TimeEngine times patterns of messages on the GPUs of all processes in the way of an engine: rows net_proxy… or net_stages…, in µs,
+// with how many streams stages had. All processes call it.
+func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool) (rows []measurement.Link, err error) {
+	for _, pattern := range patterns {
+		s, err := scheduleOf(t, pattern)
 		if err != nil {
-			return nil, fmt.Errorf("all_gather of %v by %s: %w", size, Engine(how), err)
+			return nil, err
 		}
-		took := float64(measurement.Summarise(r.Times).Median.Nanoseconds()) / 1e3
-		rows = append(rows, measurement.Link{Kind: "net_" + string(Engine(how)), Bytes: size, Value: took, Unit: "us"})
+		if s == nil {
+			continue
+		}
+		how := cuda.MethodFor(s)
+		how.Blocks, how.Proxied = 0, proxied
+		row := measurement.Link{Kind: "net_" + string(Engine(how)) + pattern, Unit: "us"}
+		if !proxied {
+			row.Blocks = cuda.Streams(s, node.Multiprocessors(), node.Share())
+		}
+		for _, row.Bytes = range engineSizes {
+			if row.Value, err = tookBy(ctx, node, s, how, row.Bytes); err != nil {
+				return nil, fmt.Errorf("%s of %v: %w", row.Kind, row.Bytes, err)
+			}
+			rows = append(rows, row)
+		}
 	}
 	return rows, nil
 }
 
-// gathering is what engines are timed with.
-func gathering(t *topology.Topology) (*schedule.Schedule, error) {
-	return planner.Build(t, collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}, "ring",
-		planner.Options{Protocol: schedule.Simple})
-}
-
-// engineCurves are what a message between nodes costs by each engine that was timed: α by the smallest all-gather, with its share of the
-// launch, and by larger ones the share of the line rate.
-func engineCurves(rows []measurement.Link, t *topology.Topology) (curves []cost.Curve, err error) {
-	for _, protocol := range []schedule.Protocol{schedule.Proxied, schedule.Staged} {
-		of := slices.DeleteFunc(slices.Clone(rows), func(r measurement.Link) bool { return r.Kind != "net_"+string(protocol) })
-		if len(of) < 2 {
-			continue // not timed
-		}
-		c := cost.Curve{Medium: topology.Network.String(), Protocol: string(protocol), Smooth: true}
-		if c.Segments, err = engineSegments(of, t); err != nil {
-			return nil, err
-		}
-		curves = append(curves, c)
+// tookBy is how many µs a schedule takes.
+func tookBy(ctx context.Context, node *cuda.Node, s *schedule.Schedule, how cuda.Method, size units.Bytes) (float64, error) {
+	ranks := int64(s.Spec.Ranks)
+	cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Iterations: 12, Replays: 10, Checks: 1}
+	r, err := node.Run(ctx, s, cfg, how)
+	if err == nil && r.Wrong > 0 {
+		err = fmt.Errorf("%d wrong elements", r.Wrong)
 	}
-	return curves, nil
-}
-
-// engineSegments are those of one engine's rows, of which the smallest comes first.
-func engineSegments(rows []measurement.Link, t *topology.Topology) (out []cost.Segment, err error) {
-	s, err := gathering(t)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	alpha := 0. // µs
-	for i, row := range rows {
-		line, err := sim.Run(t, s, row.Bytes, cost.Ideal, sim.Options{})
-		if err != nil {
-			return nil, err
-		}
-		messages, err := sim.Run(t, s, row.Bytes, &onlyNetwork, sim.Options{NoTransfer: true})
-		if err != nil {
-			return nil, err
-		}
-		n, bytes := max(messages.Time.Microseconds(), 1), line.Time.Microseconds()
-		if i == 0 {
-			alpha = max(row.Value-bytes, 0) / n
-			continue
-		}
-		out = append(out, cost.Segment{From: row.Bytes / units.Bytes(t.NumRanks()), Efficiency: min(bytes/max(row.Value-alpha*n, 1e-3), 1),
-			Alpha: units.Time(math.Round(alpha * float64(units.Microsecond)))})
-	}
-	out[0].From = 0
-	return out, nil
+	return float64(measurement.Summarise(r.Times).Median.Nanoseconds()) / 1e3, nil
 }

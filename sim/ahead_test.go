@@ -1,0 +1,50 @@
+package sim_test
+
+import (
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// TestAhead: of slices that follow one another on a connection, only the first one's α is waited for where it passes meanwhile; where
+// their bytes take less than the gap between messages, the rest take that.
+func TestAhead(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 8
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.Broadcast, Ranks: 2}, "ring", planner.Options{Slices: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const alpha, gap = 10 * units.Microsecond, 2 * units.Microsecond
+	for _, c := range []struct {
+		ahead bool
+		size  units.Bytes
+		gap   units.Time
+		want  units.Time // of which the bytes, at 1 GB/s, take size
+	}{
+		{false, 8_000_000, 0, n*alpha + 8000*units.Microsecond},
+		{true, 8_000_000, 0, alpha + 8000*units.Microsecond},
+		{true, 8_000_000, gap, alpha + 8000*units.Microsecond},
+		{true, 8, gap, alpha + (n-1)*gap},
+		{false, 8, gap, n * alpha},
+	} {
+		curve := cost.Curve{Medium: "any", Protocol: "any", Ahead: c.ahead, Gap: c.gap,
+			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 1 / 50.}}}
+		r, err := sim.Run(topo, s, c.size, &cost.Profile{Curves: []cost.Curve{curve}}, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := float64(r.Time)/float64(c.want) - 1; off > 0.01 || off < -0.01 {
+			t.Errorf("ahead %v, %v: %v, want %v", c.ahead, c.size, r.Time, c.want)
+		}
+	}
+}

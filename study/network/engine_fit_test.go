@@ -1,0 +1,111 @@
+package network
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"railyard/model/block"
+	"railyard/model/cost"
+	"railyard/model/measurement"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// TestEngineFit: of what simulations of patterns take, costs are made by which the same patterns take as long.
+func TestEngineFit(t *testing.T) {
+	for _, gpus := range []int{1, 2} {
+		topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: gpus})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
+			truth := &cost.Profile{Curves: []cost.Curve{
+				{Medium: "network", Protocol: string(protocol), Gap: 9 * units.Microsecond, Ahead: protocol == schedule.Proxied,
+					Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: 20 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
+				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
+			rows := simulated(t, topo, truth, protocol, streams)
+			curves, err := engineCurves(rows, topo)
+			if err != nil || len(curves) != gpus {
+				t.Fatalf("%d curves, %v", len(curves), err)
+			}
+			found := &cost.Profile{Curves: curves}
+			for i, again := range simulated(t, topo, found, protocol, streams) {
+				if off := again.Value/rows[i].Value - 1; math.Abs(off) > 0.05 {
+					t.Errorf("%d GPUs a node: %s of %v: %.1f µs, want %.1f (%.1f %%)", gpus, again.Kind, again.Bytes, again.Value,
+						rows[i].Value, 100*off)
+				}
+			}
+		}
+	}
+}
+
+// simulated are rows of what an engine's patterns take by a profile.
+func simulated(t *testing.T, topo *topology.Topology, p *cost.Profile, protocol schedule.Protocol, streams int) (
+	rows []measurement.Link) {
+	t.Helper()
+	for _, pattern := range patterns {
+		s, err := scheduleOf(topo, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s == nil {
+			continue
+		}
+		s.Protocol = protocol
+		for _, size := range engineSizes {
+			r, err := sim.Run(topo, block.Dealt(s, min(streams, block.StreamsOf(s))), size, p, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, measurement.Link{Kind: "net_" + string(protocol) + pattern, Bytes: size, Blocks: min(streams, block.StreamsOf(s)),
+				Value: r.Time.Microseconds(), Unit: "us"})
+		}
+	}
+	return rows
+}
+
+// TestPatternsCompile: both engines have code for what they are timed with, and messages between nodes where they are of that.
+func TestPatternsCompile(t *testing.T) {
+	for _, gpus := range []int{1, 2} {
+		topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: gpus})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes := make([][]int, 2)
+		for r := range topo.NumRanks() {
+			nodes[topo.NodeOf(r)] = append(nodes[topo.NodeOf(r)], r)
+		}
+		for _, pattern := range patterns {
+			s, err := scheduleOf(topo, pattern)
+			if err != nil || (s == nil) != (gpus == 1 && pattern == inside) {
+				t.Fatalf("%s: %v, %v", pattern, s, err)
+			}
+			if s == nil {
+				continue
+			}
+			o := block.Options{Count: 1 << 16, Size: 4, Instances: 1}
+			staged, err := block.CompileStages(s, o, nodes, 4)
+			if err != nil {
+				t.Fatalf("%s by stages: %v", pattern, err)
+			}
+			groups := 0
+			for _, stream := range staged.Streams {
+				for _, st := range stream {
+					groups += len(st.Group)
+				}
+			}
+			p, err := block.CompileProxied(s, o, nodes)
+			if err != nil {
+				t.Fatalf("%s by proxy: %v", pattern, err)
+			}
+			bells := slices.Concat(p.Bells...)
+			if local := pattern == inside || pattern == own; (groups == 0) != local || (len(bells) == 0) != local {
+				t.Errorf("%s: %d groups, %d bells", pattern, groups, len(bells))
+			}
+		}
+	}
+}
