@@ -78,14 +78,15 @@ func (how Method) Shared(s *schedule.Schedule, multiprocessors, share int) Metho
 	return how
 }
 
-// libraryBlocks is the most that a kernel of the library has which carries messages.
-const libraryBlocks = 32
+// LibraryBlocks is the most that a kernel has of a library that carries messages, which is told so: NCCL's have a block a channel, of
+// which it takes the next power of two of its own but no more than NCCL_MAX_P2P_NCHANNELS (ncclTopoComputeP2pChannels, src/graph/paths.cc).
+const LibraryBlocks = 32
 
 // Streams are those that stages of a schedule run on, on GPUs of so many multiprocessors that so many ranks share, wherever a
 // multiprocessor holds one block.
 func Streams(s *schedule.Schedule, multiprocessors, share int) int {
 	n := block.StreamsOf(s)
-	for n > 1 && n*libraryBlocks > multiprocessors/max(share, 1) {
+	for n > 1 && n*LibraryBlocks > multiprocessors/max(share, 1) {
 		n /= 2
 	}
 	return n

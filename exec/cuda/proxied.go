@@ -73,7 +73,7 @@ func sliced(s *schedule.Schedule, cfg Config) (out *schedule.Schedule, largest i
 func (n *Node) proxiedOf(s *schedule.Schedule, cfg Config, how Method) (code, error) {
 	s, piece := sliced(s, cfg)
 	if how.Blocks == 0 {
-		how.Blocks = min(max(int(piece/blockPiece), 1), how.kernel)
+		how.Blocks = max(min(int(piece/blockPiece), how.kernel), 1)
 	}
 	p, err := block.CompileProxied(s, how.options(cfg), n.others.nodes)
 	if err != nil {

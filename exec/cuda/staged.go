@@ -149,7 +149,7 @@ func (c *stagedCode) place(x *placer, r *stagedRank) (err error) {
 // fits: on each stream a kernel follows the library's, whose blocks wait for ranks of other nodes: all of a GPU's run at once. None
 // begins before the one ahead of it has ended.
 func (c *stagedCode) fits(x *placer, d driver.Dim) error {
-	d.Blocks = max(d.Blocks, libraryBlocks) * len(c.p.Streams)
+	d.Blocks = max(d.Blocks, LibraryBlocks) * len(c.p.Streams)
 	return c.n.within(x.g, x.kernel, d, c.n.Share(), func(resident, share int) int { return resident / share })
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +34,9 @@ func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, streams int, s
 	if err != nil {
 		return nil, err
 	}
-	restore, err := set(s.environment())
+	values := s.environment()
+	values["NCCL_MAX_P2P_NCHANNELS"] = strconv.Itoa(cuda.LibraryBlocks)
+	restore, err := set(values)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
-	"railyard/model/units"
 )
 
 // Staged is a schedule over several nodes. Inside nodes kernels run block programs; between them groups of sends and
@@ -85,19 +84,20 @@ func StreamsOf(s *schedule.Schedule) int {
 }
 
 // Dealt is a schedule with its slices dealt out to so many streams as CompileStages does it: a channel for each, whose messages
-// follow one another while those of others are on their way.
+// follow one another while those of others are on their way. Slices are as large as before but for the rounding of shares.
 func Dealt(s *schedule.Schedule, streams int) *schedule.Schedule {
-	out, parts := *s, int64(1)
+	const most = 1 << 30 // a share
+	out, largest := *s, int64(1)
 	for _, ch := range s.Channels {
-		parts *= int64(ch.Slices) / units.GCD(parts, int64(ch.Slices))
+		largest = max(largest, ch.Share)
 	}
 	out.Channels = nil
 	for _, ch := range s.Channels {
-		each := ch.Share * (parts / int64(ch.Slices)) // of a slice
+		each := ch.Share * (most / largest) / int64(ch.Slices) // of a slice
 		for left, n := ch.Slices, streams; left > 0; n-- {
 			part := ch
 			part.Slices = (left + n - 1) / n
-			part.Share = each * int64(part.Slices)
+			part.Share = max(each*int64(part.Slices), 1)
 			out.Channels = append(out.Channels, part)
 			left -= part.Slices
 		}

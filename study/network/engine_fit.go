@@ -107,7 +107,7 @@ func (f *engineFit) all() error {
 	if list := f.rows[own]; len(list) > 1 {
 		last := list[len(list)-1]
 		last.took -= list[0].took
-		if err := f.solve([]engineRow{last}, slowest, fastest, func(x float64) { f.between.Copy = units.Rate(slowest * fastest / x) }); err != nil {
+		if err := f.rate(&f.between.Copy, last); err != nil {
 			return err
 		}
 	}
@@ -120,11 +120,14 @@ func (f *engineFit) all() error {
 		return err
 	}
 	large := slices.DeleteFunc(slices.Clone(f.rows[reduced]), func(r engineRow) bool { return r.bytes < engineSizes[len(engineSizes)-2] })
-	return f.solve(large, slowest, fastest, func(x float64) { f.between.Reduce = units.Rate(slowest * fastest / x) })
+	return f.rate(&f.between.Reduce, large...)
 }
 
-// Rates that are looked for, in bytes/s.
-const slowest, fastest = 1e6, 1e14
+// rate finds one, in bytes/s.
+func (f *engineFit) rate(r *units.Rate, rows ...engineRow) error {
+	const slowest, fastest = 1e6, 1e14
+	return f.solve(rows, slowest, fastest, func(x float64) { *r = units.Rate(slowest * fastest / x) })
+}
 
 // curve is that by which messages one by one take what rows say, and those to all others at once and slices of them.
 func (f *engineFit) curve(c *cost.Curve, single, many, slice []engineRow) error {
@@ -134,12 +137,10 @@ func (f *engineFit) curve(c *cost.Curve, single, many, slice []engineRow) error 
 		}
 	}
 	gap := func(x float64) { c.Gap = units.Time(x) }
+	next := f.furtherMessages(c, many, slice)
 	const soon, late = 10 * float64(units.Nanosecond), 1e5 * float64(units.Microsecond)
 	for range fitRounds {
 		if err := f.solve(single[:1], soon, late, alpha); err != nil {
-			return err
-		}
-		if err := f.solve(slices.Concat(many[:min(1, len(many))], slice[:min(1, len(slice))]), soon, late, gap); err != nil {
 			return err
 		}
 		for i := 1; i < len(single); i++ {
@@ -147,12 +148,27 @@ func (f *engineFit) curve(c *cost.Curve, single, many, slice []engineRow) error 
 				return err
 			}
 		}
+		if err := f.solve(next, soon, float64(c.Segments[0].Alpha), gap); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.solve(single[:1], soon, late, alpha)
+}
+
+// furtherMessages are the smallest rows that say what a message costs behind another: those to several ranks of other nodes at once,
+// and slices, where α passes meanwhile or streams are several; of the smallest size layouts make fewer of these.
+func (f *engineFit) furtherMessages(c *cost.Curve, many, slice []engineRow) (rows []engineRow) {
+	if f.t.NumRanks()-f.t.NumRanks()/f.t.NumNodes() > 1 && len(many) > 0 {
+		rows = append(rows, many[0])
+	}
+	if len(slice) > 1 && (c.Ahead || len(slice[1].s.Channels) > 1) {
+		rows = append(rows, slice[1])
+	}
+	return rows
 }
 
 // fitRounds is how often costs are found that depend on one another.
-const fitRounds = 3
+const fitRounds = 6
 
 // atSize are rows whose messages have a size, or nearly.
 func atSize(rows []engineRow, size units.Bytes) []engineRow {
@@ -166,7 +182,7 @@ func (f *engineFit) size(s *cost.Segment, single engineRow, many []engineRow) er
 	if len(many) == 0 {
 		return f.solve([]engineRow{single}, 1, least, share)
 	}
-	if err := f.solve([]engineRow{single}, slowest, fastest, func(x float64) { s.Rate = units.Rate(slowest * fastest / x) }); err != nil {
+	if err := f.rate(&s.Rate, single); err != nil {
 		return err
 	}
 	return f.solve(many, 1, least, share)

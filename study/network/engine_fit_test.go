@@ -56,12 +56,13 @@ func simulated(t *testing.T, topo *topology.Topology, p *cost.Profile, protocol 
 			continue
 		}
 		s.Protocol = protocol
+		s = block.Dealt(s, min(streams, block.StreamsOf(s)))
 		for _, size := range engineSizes {
-			r, err := sim.Run(topo, block.Dealt(s, min(streams, block.StreamsOf(s))), size, p, sim.Options{})
+			r, err := sim.Run(topo, s, size, p, sim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows = append(rows, measurement.Link{Kind: "net_" + string(protocol) + pattern, Bytes: size, Blocks: min(streams, block.StreamsOf(s)),
+			rows = append(rows, measurement.Link{Kind: "net_" + string(protocol) + pattern, Bytes: size, Blocks: len(s.Channels),
 				Value: r.Time.Microseconds(), Unit: "us"})
 		}
 	}

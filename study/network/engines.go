@@ -43,8 +43,8 @@ var patterns = []string{oneByOne, sliced, toAll, reduced, inside, own}
 
 // scheduleOf is that of a pattern; nil where the topology has none.
 func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error) {
-	spec, algorithm, o := collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}, "ring", planner.Options{Protocol: schedule.Simple,
-		Channels: 1}
+	spec, algorithm := collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}, "ring"
+	o := planner.Options{Protocol: schedule.Simple, Channels: 1}
 	switch pattern {
 	case sliced:
 		o.Slices = sliceSteps
@@ -120,7 +120,8 @@ func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, prox
 // tookBy is how many µs a schedule takes.
 func tookBy(ctx context.Context, node *cuda.Node, s *schedule.Schedule, how cuda.Method, size units.Bytes) (float64, error) {
 	ranks := int64(s.Spec.Ranks)
-	cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Iterations: 12, Replays: 10, Checks: 1}
+	cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Iterations: 12, Replays: 10,
+		Checks: 1}
 	r, err := node.Run(ctx, s, cfg, how)
 	if err == nil && r.Wrong > 0 {
 		err = fmt.Errorf("%d wrong elements", r.Wrong)

@@ -35,7 +35,8 @@ func (c *Calibration) Lines() (out []string) {
 		out = append(out, fmt.Sprintf("slow: %v", s))
 	}
 	for _, curve := range c.Profile.Curves {
-		if p := schedule.Protocol(curve.Protocol); p == schedule.Proxied || p == schedule.Staged {
+		p, between := schedule.Protocol(curve.Protocol), curve.Medium == topology.Network.String()
+		if between && (p == schedule.Proxied || p == schedule.Staged) {
 			out = append(out, fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha))
 		}
 	}
