@@ -18,10 +18,9 @@ type Predicted struct {
 	High     units.Time // to here; 0 where nothing says it
 	Own      units.Time // what NCCL's own model says, 0 where it says nothing
 	Schedule string
-	Profile  string  // the cost profile, where it is not the same for all rows
-	Basis    string  // where the kernel came from (cost.Bases)
-	Latency  float64 // the share of Time that moves no bytes
-	Over     string  // what the library's kernel crosses: nvlink, pcie, ib, …; "" where it is no kernel
+	Profile  string // the cost profile, where it is not the same for all rows
+	Basis    string // where the kernel came from (cost.Bases)
+	Over     string // what the library's kernel crosses: nvlink, pcie, ib, …; "" where it is no kernel
 	Warnings []string
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"railyard/model/cost"
 )
 
 // enough is how many rows a fit takes: fewer would have it explain what else is wrong with them.
@@ -92,7 +94,7 @@ func (d *StepValidation) Bands() map[string]float64 {
 	out := map[string]float64{}
 	for class, e := range errors {
 		slices.Sort(e)
-		at := int(math.Ceil(0.9 * float64(len(e)+1)))
+		at := int(math.Ceil(cost.Normal * float64(len(e)+1)))
 		out[class] = math.Ceil(100*e[min(at, len(e))-1]) / 100
 	}
 	return out

@@ -15,7 +15,7 @@ func misses(all *report.Comparison, but string) []fit.Miss {
 	var out []fit.Miss
 	for _, r := range all.Rows {
 		if p := r.Predicted; p.Basis != "" && measuredOn(r.Measured) != but {
-			out = append(out, fit.Miss{Across: cost.ClassOf(p.Over), Basis: p.Basis, System: measuredOn(r.Measured), Latency: p.Latency,
+			out = append(out, fit.Miss{Across: cost.ClassOf(p.Over), Basis: p.Basis, System: measuredOn(r.Measured), Size: r.Measured.Size,
 				Off: -math.Log1p(r.Error)})
 		}
 	}
@@ -26,12 +26,13 @@ func misses(all *report.Comparison, but string) []fit.Miss {
 func banded(all *report.Comparison) {
 	bands := map[string]*cost.Profile{}
 	for i := range all.Rows {
-		p, system := &all.Rows[i].Predicted, measuredOn(all.Rows[i].Measured)
+		p, m := &all.Rows[i].Predicted, &all.Rows[i].Measured
+		system := measuredOn(*m)
 		if bands[system] == nil {
 			bands[system] = &cost.Profile{Bands: fit.Bands(misses(all, system))}
 		}
 		if b := bands[system].Band(cost.ClassOf(p.Over), p.Basis); b != nil {
-			f := b.Factor(p.Latency)
+			f := b.Factor(m.Size)
 			p.Low, p.High = units.Time(float64(p.Time)/f), units.Time(float64(p.Time)*f)
 		}
 	}

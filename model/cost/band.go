@@ -1,17 +1,34 @@
 package cost
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
 
-// Band is how far predictions were off on machines that their kernels had not seen: 85 to 95 % of rows lay within.
+	"railyard/model/units"
+)
+
+// Normal is the share of machines that bands hold: what lies outside is not normal.
+const Normal = 0.9
+
+// Band is how far predictions were off on machines that their kernels had not seen: Normal of those lay within.
 type Band struct {
-	Across  string  `file:"across,need"`                // what messages cross: box, pcie, network
-	Basis   string  `file:"basis,need"`                 // where the kernel came from: see Bases
-	Latency float64 `file:"latency,lo=1,hi=1073741824"` // factor, either way, of times that move no bytes
-	Between float64 `file:"between,lo=1,hi=1073741824"` // of times of which half moves bytes: where protocols and pipelines change
-	Bytes   float64 `file:"bytes,lo=1,hi=1073741824"`   // of times that do nothing else
-	Rows    int     `file:"rows"`
-	Systems int     `file:"systems"`
+	Across  string `file:"across,need"` // what messages cross: box, pcie, network
+	Basis   string `file:"basis,need"`  // where the kernel came from: see Bases
+	Factors []Off  `file:"off,some"`    // by size; between sizes their logarithms lie on a line
+	Rows    int    `file:"rows"`
+	Systems int    `file:"systems"`
 }
+
+// Off is by which factor, either way, times of a size may be off.
+type Off struct {
+	Size   units.Bytes `file:"size,some,ascends"`
+	Factor float64     `file:"factor,some,lo=1,hi=1073741824"`
+}
+
+// BandSizes are the sizes that bands are fitted at, each 16 times the one before. Errors differ by sizes more than by
+// what share of a time moves bytes: most where protocols and pipelines change.
+var BandSizes = []units.Bytes{4 * units.KiB, 64 * units.KiB, units.MiB, 16 * units.MiB, 256 * units.MiB}
 
 // Classes are the media that machines' kernels cross, as far as their predictions are as good as one another.
 const (
@@ -55,11 +72,17 @@ func (p *Profile) Band(class, basis string) *Band {
 	return nil
 }
 
-// Factor is by how much a time may be off of which a share moves no bytes.
-func (b *Band) Factor(latency float64) float64 {
-	end, share := b.Bytes, 2*latency
-	if latency > 0.5 {
-		end, share = b.Latency, 2-share
+// Factor is by how much the time of a size may be off, either way.
+func (b *Band) Factor(size units.Bytes) float64 {
+	i, exact := slices.BinarySearchFunc(b.Factors, size, func(x Off, size units.Bytes) int { return cmp.Compare(x.Size, size) })
+	if exact || i == 0 {
+		return b.Factors[i].Factor
 	}
-	return math.Exp(share*math.Log(b.Between) + (1-share)*math.Log(end))
+	low := b.Factors[i-1]
+	if i == len(b.Factors) {
+		return low.Factor
+	}
+	next := b.Factors[i]
+	share := math.Log(float64(size)/float64(low.Size)) / math.Log(float64(next.Size)/float64(low.Size))
+	return low.Factor * math.Pow(next.Factor/low.Factor, share)
 }

@@ -6,20 +6,16 @@ import (
 	"slices"
 
 	"railyard/model/cost"
+	"railyard/model/units"
 )
 
 // Miss is how far a prediction was off on a machine that its kernels had not seen.
 type Miss struct {
-	Across, Basis string  // as in cost.Band
-	System        string  // that it was measured on
-	Latency       float64 // the share of the predicted time that moves no bytes
+	Across, Basis string // as in cost.Band
+	System        string // that it was measured on
+	Size          units.Bytes
 	Off           float64 // logarithm of measured over predicted
 }
-
-// normal is the share of what a machine more is expected to be off by that bands hold, of 9 in 10 the nearest with which no more than
-// 95 % of the rows left out lie inside, on one node and on several (91 to 95 %; with 0.9, 95.4 % on one node): machines with many rows
-// are predicted better than those with few.
-const normal = 0.89
 
 // Bands are those of each class and basis; none is narrower than that of a better basis.
 func Bands(misses []Miss) (out []cost.Band) {
@@ -35,9 +31,15 @@ func Bands(misses []Miss) (out []cost.Band) {
 				better = cost.Band{} // floors are not worse kernels
 			}
 			own := where(of, func(m *Miss) bool { return m.Basis == basis })
-			better = cost.Band{Across: class, Basis: basis, Rows: len(own), Systems: len(machines(own)),
-				Latency: max(expected(of, basis, 1), better.Latency), Between: max(expected(of, basis, 0.5), better.Between),
-				Bytes: max(expected(of, basis, 0), better.Bytes)}
+			next := cost.Band{Across: class, Basis: basis, Rows: len(own), Systems: len(machines(own))}
+			for i, size := range cost.BandSizes {
+				off := cost.Off{Size: size, Factor: expected(of, basis, size)}
+				if better.Factors != nil {
+					off.Factor = max(off.Factor, better.Factors[i].Factor)
+				}
+				next.Factors = append(next.Factors, off)
+			}
+			better = next
 			out = append(out, better)
 		}
 	}
@@ -57,12 +59,12 @@ func machines(list []Miss) map[string]float64 {
 	return rows
 }
 
-// expected is the factor that holds normal of what predictions on some basis are off by, of times of which about a share moves
-// no bytes; misses are a class's, the least first. A machine more is like one of those that the basis is known of, each as likely,
-// or, as likely as like one of them, like any of its class: few machines say little (a Dirichlet process whose base is the
-// class: Ferguson 1973). All machines weigh the same.
-func expected(class []Miss, basis string, latency float64) float64 {
-	near := where(class, func(m *Miss) bool { return math.Round(2*m.Latency) == 2*latency })
+// expected is the factor that holds cost.Normal of what predictions on some basis are off by, of sizes nearer to one of a band's than
+// to the others; misses are a class's, the least first. A machine more is like one of those that the basis is known of, each as
+// likely, or, as likely as like one of them, like any of its class: few machines say little (a Dirichlet process whose base is
+// the class: Ferguson 1973). All machines weigh the same.
+func expected(class []Miss, basis string, size units.Bytes) float64 {
+	near := where(class, func(m *Miss) bool { return nearest(m.Size) == size })
 	if len(near) == 0 {
 		near = class
 	}
@@ -73,9 +75,18 @@ func expected(class []Miss, basis string, latency float64) float64 {
 		if m.Basis == basis {
 			sum += each / own[m.System]
 		}
-		if sum >= normal {
+		if sum >= cost.Normal {
 			return round(math.Exp(math.Abs(m.Off)), 1e3)
 		}
 	}
 	return round(math.Exp(math.Abs(near[len(near)-1].Off)), 1e3)
+}
+
+// nearest is the size of bands that one is nearest to, as logarithms are.
+func nearest(size units.Bytes) units.Bytes {
+	i := 0
+	for i+1 < len(cost.BandSizes) && size >= 4*cost.BandSizes[i] {
+		i++
+	}
+	return cost.BandSizes[i]
 }

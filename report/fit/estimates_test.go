@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"railyard/model/cost"
@@ -86,9 +87,10 @@ func TestBandsHoldMostMisses(t *testing.T) {
 			latency, bytes := 0.4*rng.NormFloat64(), 0.05*rng.NormFloat64()
 			for range 30 {
 				misses = append(misses,
-					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 1, Off: latency +
+					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.KiB, Off: latency +
 						0.2*rng.NormFloat64()},
-					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Latency: 0, Off: bytes + 0.02*rng.NormFloat64()})
+					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.GiB, Off: bytes +
+						0.02*rng.NormFloat64()})
 			}
 		}
 		return misses
@@ -99,7 +101,7 @@ func TestBandsHoldMostMisses(t *testing.T) {
 		p := &cost.Profile{Bands: Bands(draw(20))}
 		own, other = p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
 		for _, m := range draw(20) {
-			if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Latency)) {
+			if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Size)) {
 				inside++
 			}
 		}
@@ -107,12 +109,23 @@ func TestBandsHoldMostMisses(t *testing.T) {
 	if share := inside / rows; share < 0.85 || share > 0.95 || own.Systems != 20 {
 		t.Errorf("%+v holds %.3f of rows", own, share)
 	}
-	if other.Latency != own.Latency || other.Systems != 0 {
+	if !slices.Equal(other.Factors, own.Factors) || other.Systems != 0 {
 		t.Errorf("%+v, the class has %+v", other, own)
 	}
-	if f := own.Factor(1); f != own.Latency || own.Factor(0.5) != own.Between || own.Factor(0.25) >= own.Between ||
-		own.Factor(0.25) <= own.Bytes {
-		t.Errorf("factor %v of latency alone, %v of half", f, own.Factor(0.5))
+	first, last := own.Factors[0].Factor, own.Factors[len(own.Factors)-1].Factor
+	if own.Factor(1) != first || own.Factor(1024*units.GiB) != last || last >= first {
+		t.Errorf("%v: factor %v of a byte, %v of 1 TiB", own.Factors, own.Factor(1), own.Factor(1024*units.GiB))
+	}
+}
+
+// Between the sizes of a band factors lie on a line of logarithms.
+func TestBandsAreInterpolated(t *testing.T) {
+	b := cost.Band{Factors: []cost.Off{{Size: 4 * units.KiB, Factor: 1}, {Size: 64 * units.KiB, Factor: 4}, {Size: units.MiB, Factor: 2}}}
+	for size, want := range map[units.Bytes]float64{0: 1, units.KiB: 1, 4 * units.KiB: 1, 16 * units.KiB: 2, 64 * units.KiB: 4,
+		256 * units.KiB: math.Sqrt(8), units.MiB: 2, units.GiB: 2} {
+		if got := b.Factor(size); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("%v: %v, want %v", size, got, want)
+		}
 	}
 }
 
@@ -124,8 +137,8 @@ func TestBandsOfFewMachinesAreNotNarrow(t *testing.T) {
 	}
 	one := Miss{Across: cost.Across, Basis: cost.OwnEstimate, System: "one", Off: 0.01}
 	p := &cost.Profile{Bands: Bands(append(misses, one))}
-	if own, estimate := p.Band(cost.Across, cost.OwnKernel), p.Band(cost.Across, cost.OwnEstimate); estimate.Bytes < own.Bytes ||
-		own.Bytes < math.Exp(0.8) || estimate.Systems != 1 {
+	if own, estimate := p.Band(cost.Across, cost.OwnKernel), p.Band(cost.Across, cost.OwnEstimate); estimate.Factor(1) < own.Factor(1) ||
+		own.Factor(1) < math.Exp(0.8) || estimate.Systems != 1 {
 		t.Errorf("own %+v, estimate of one machine %+v", own, estimate)
 	}
 }

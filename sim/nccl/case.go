@@ -28,7 +28,7 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 	case c.protocol == "":
 		return Case{}, unsupported("NCCL does not run %v by %s here", a.Kind, c.algorithm)
 	}
-	w, err := r.work(a, c.algorithm)
+	w, err := r.work(a, c)
 	if err != nil {
 		return Case{}, err
 	}

@@ -93,7 +93,7 @@ func (r *Runtime) constants(a Ask) []choice {
 	took := map[choice]units.Time{}
 	for _, c := range []choice{{algorithm: "ring", protocol: "ll"}, {algorithm: "ring", protocol: "simple"},
 		{algorithm: "tree", protocol: "ll"}, {algorithm: "tree", protocol: "simple"}} {
-		w, err := r.work(a, c.algorithm)
+		w, err := r.work(a, c)
 		if err != nil || !isA(c.algorithm, algorithm) || !isA(c.protocol, protocol) ||
 			c.algorithm == "tree" && r.rates.nodes == 1 {
 			continue

@@ -15,7 +15,7 @@ import (
 // across the network.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
 	if c.own > 0 && (r.rates.nodes == 1 || c.algorithm != "ring" || goesAround(k)) {
-		return float64(c.latency), max(float64(c.own-c.latency), float64(w.Least()))
+		return float64(c.latency), max(float64(c.own-c.latency), float64(r.least(w, c.protocol)))
 	}
 	prior := r.prior(k, c)
 	l, total := r.spend(&prior, w)
@@ -53,7 +53,7 @@ func (r *Runtime) reaches(a Ask, c choice, x *cost.Kernel) float64 {
 	if end.Size = x.MinSize; a.Size > x.MaxSize {
 		end.Size = x.MaxSize
 	}
-	w, err := r.work(end, c.algorithm)
+	w, err := r.work(end, c)
 	if err != nil {
 		return 0
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -44,13 +45,28 @@ func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
 	})
 }
 
-// work is what an algorithm has to do, at the rate that the links on its way allow.
-func (r *Runtime) work(a Ask, algorithm string) (Work, error) {
-	rates, l := r.rates, r.limits(a.Kind, algorithm)
+// senders are how many of a node's ranks hand messages to the network: all, or as many as there are channels at this size, whose
+// parts count, so that no time falls where one more is taken.
+func (r *Runtime) senders(a Ask, c choice) float64 {
+	local := float64(r.rates.ranks) / float64(r.rates.nodes)
+	if r.model == nil || c.algorithm == "p2p" {
+		return local
+	}
+	algorithm, protocol := c.names()
+	perChannel := r.model.threads(algorithm, protocol) * r.model.threadBytes(algorithm, protocol)
+	return min(max(float64(a.Size)/float64(perChannel), 1), local, float64(r.model.nChannels))
+}
+
+// work is what a choice has to do, at the rate that the links on its way allow.
+func (r *Runtime) work(a Ask, c choice) (Work, error) {
+	rates, l := r.rates, r.limits(a.Kind, c.algorithm)
+	if c.protocol == cost.LL && rates.nodes > 1 {
+		rates.bySenders(flagRate*r.senders(a, c), "threads that check LL's flags")
+	}
 	if line := l.line * r.left(l.link); line < rates.scaleUp {
 		rates.scaleUp, rates.via = line, "link "+r.topo.LinkName(l.link)
 	}
-	w, err := rates.work(a.Kind, algorithm, a.Size)
+	w, err := rates.work(a.Kind, c.algorithm, a.Size)
 	if err != nil {
 		return w, err
 	}

@@ -25,14 +25,14 @@ type machineRates struct {
 	acrossMore   float64
 	reducing     bool    // the network's switches reduce
 	heads        float64 // GPUs of a node that in-switch reduction pulls from
-	via          string  // what scaleUp is
+	via, exits   string  // what scaleUp and network are
 	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
 // ratesOf measures a topology.
 func ratesOf(t *topology.Topology) (machineRates, error) {
 	of, domains := t.ScaleUpDomains()
-	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1}
+	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1, exits: "NICs of each node"}
 	m.heads = min(float64(m.ranks)/float64(m.nodes), cost.MaxHeads)
 	if m.ranks < 2 {
 		return m, unsupported("%s has one rank: there is nothing to communicate", t.Name())
@@ -190,12 +190,17 @@ func byRanks(nics []adapter, ranks int) float64 {
 // take 2.0 GB/s of 6, Polaris and Alps with four GPUs a node 9 and 5 of 50 and 100 (series aws-g4dn-tcp, polaris-tcp, alps-tcp).
 const socketRate = 2.2e9
 
-// bySockets limits a network that is crossed by sockets to what the ranks' threads copy, whatever the adapters carry.
-func (m *machineRates) bySockets() {
-	if m.over == cost.Sockets {
-		threads := socketRate * float64(m.ranks) / float64(m.nodes)
-		m.network, m.direct = min(m.network, threads), min(m.direct, threads)
+// flagRate is more than the thread that sends for a rank passes on of LL's messages, bytes/s with their flags: NCCL leaves them in
+// host memory and looks at both flags of every 16 bytes before an adapter may have them (sendProxyProgress in src/transport/net.cc).
+// The fastest measured takes 14 GB/s with all latencies (series gcp-a3ultra-1g-2n-ar).
+const flagRate = 20e9
+
+// bySenders limits a network to what the threads of a node that send have time for, whatever the adapters carry.
+func (m *machineRates) bySenders(rate float64, who string) {
+	if rate < m.network {
+		m.network, m.exits = rate, who
 	}
+	m.direct = min(m.direct, rate)
 }
 
 // nicRate is what a NIC puts on the network: at most what its PCIe slot carries.

@@ -54,13 +54,10 @@ const Repeats = 1.05
 func (p *Prediction) Band() (low, high units.Time) {
 	class, e := cost.ClassOf(p.Over), Repeats
 	if b := cmp.Or(p.bands.Band(class, p.Basis), cost.GeneralNCCL().Band(class, p.Basis)); b != nil {
-		e = max(b.Factor(p.LatencyShare()), e)
+		e = max(b.Factor(p.Work.Size), e)
 	}
 	return max(units.Time(float64(p.Time)/e), p.least), units.Time(float64(p.Time) * e)
 }
-
-// LatencyShare is the share of the time that moves no bytes.
-func (p *Prediction) LatencyShare() float64 { return min(1, float64(p.Latency)/float64(p.Time)) }
 
 // NewRuntime prepares predictions on a topology with a machine's kernels (nil: it has none), and
 // general ones for those that it has not. GPUs
@@ -88,7 +85,9 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
 			return nil, err
 		}
-		r.rates.bySockets()
+		if r.rates.over == cost.Sockets {
+			r.rates.bySenders(socketRate*float64(r.rates.ranks)/float64(r.rates.nodes), "threads that drive sockets")
+		}
 	}
 	if r.model != nil {
 		r.rates.inSwitch, r.rates.reducing = r.model.inSwitch(), r.model.collNet
@@ -169,7 +168,7 @@ func (r *Runtime) raw(a Ask) (Prediction, error) {
 
 // one predicts one way: by a kernel, as far as that can be trusted, and by the corrected estimate of the library.
 func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
-	w, err := r.work(a, c.algorithm)
+	w, err := r.work(a, c)
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -116,7 +116,7 @@ func doubleTree(nodes float64) float64 { return min(nodes/2, 2) }
 func (m *machineRates) acrossNodes(w *Work, steps float64) {
 	w.Inside, w.Out = w.Line, m.network
 	if steps/m.network > w.Steps/w.Line {
-		w.Steps, w.Line, w.Limit = steps, m.network, "NICs of each node"
+		w.Steps, w.Line, w.Limit = steps, m.network, m.exits
 	}
 	w.Drains *= w.Line / min(w.Inside, w.Out)
 }
@@ -179,6 +179,6 @@ func (m *machineRates) p2p(w *Work, k collective.Kind, n, nodes float64, part un
 		w.Posts = n - local - 1
 	}
 	if rate := m.direct / (local * away); rate < w.Line {
-		w.Line, w.Limit = rate, "NICs of each node"
+		w.Line, w.Limit = rate, m.exits
 	}
 }

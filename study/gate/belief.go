@@ -5,14 +5,13 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/sim/nccl"
 )
 
 const (
-	// within is the share of machines that a band of predictions holds.
-	within = 0.9
 	// mad times the median of deviations is the standard deviation of what is normally distributed (Hampel 1974).
 	mad = 1.4826
 	// weight is how many runs' worth of belief there is in how far repeats spread before any were seen: as many as are
@@ -27,10 +26,10 @@ const (
 const Least = 3
 
 // repeats is the scale of the logarithm of repeated times before any were seen, of which 9 of 10 lie within nccl.Repeats.
-var repeats = math.Log(nccl.Repeats) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+within)/2)
+var repeats = math.Log(nccl.Repeats) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
 
-// quantile is how many standard deviations a share of what is normally distributed lies within.
-func quantile(share float64) float64 { return distuv.UnitNormal.Quantile((1 + share) / 2) }
+// Deviations is how many standard deviations a share of what is normally distributed lies within.
+func Deviations(share float64) float64 { return distuv.UnitNormal.Quantile((1 + share) / 2) }
 
 // tail is a distribution.
 type tail interface {
@@ -53,10 +52,10 @@ type belief struct {
 // distribution (Gelman et al., Bayesian Data Analysis, 2013, sections 2.5 and 3.3).
 func believed(factor float64, runs []float64) belief {
 	if len(runs) == 0 {
-		band := math.Log(math.Max(factor, nccl.Repeats)) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+within)/2)
+		band := math.Log(math.Max(factor, nccl.Repeats)) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
 		return belief{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats}
 	}
-	width := math.Log(factor) / quantile(within)
+	width := math.Log(factor) / Deviations(cost.Normal)
 	machine := math.Max(width*width-repeats*repeats, 0)
 	n, middle := float64(len(runs)), measurement.Median(runs)
 	var off []float64

@@ -80,7 +80,7 @@ func TestGatesKeepTheirWord(t *testing.T) {
 		passed, failed, claimed := 0, map[string]int{}, map[string]int{}
 		for range draws {
 			row := d.Rows[1]
-			width := math.Log(row.Band) / quantile(within)
+			width := math.Log(row.Band) / Deviations(cost.Normal)
 			run := func(offset float64) float64 { return offset + repeats[r.IntN(len(repeats))] }
 			offset := width * r.NormFloat64()
 			var own []float64

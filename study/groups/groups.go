@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/model/cost"
 	"railyard/model/grouptest"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -196,7 +197,7 @@ func (d *diagnosis) listen() error {
 		}
 		d.cluster.Smallest = n
 		if !d.hides(g) || n == d.Topology.NumNodes() || n == largestPair {
-			d.noise.Machine = math.Log(g.Rows[0].Band) / normal90
+			d.noise.Machine = math.Log(g.Rows[0].Band) / gate.Deviations(cost.Normal)
 			d.hear(g.Faults)
 			return d.pairs()
 		}
@@ -243,9 +244,6 @@ func (d *diagnosis) faults(nodes int, adapters []int) (*report.GateDocument, err
 	a.Topology = group
 	return gate.Of(a)
 }
-
-// normal90 is how many standard deviations 9 of 10 lie within of what is normally distributed.
-const normal90 = 1.645
 
 // shows reports whether a test or two show a fault.
 func (d *diagnosis) shows(f report.GateFault) bool { return math.Log(f.Slower) > 2*d.Repeats }

@@ -47,7 +47,7 @@ func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (
 	x := p.Behind(c.Floors[runOf(m)])
 	low, high := x.Band()
 	out := report.Predicted{Time: x.Time, Low: low, High: high, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: profile.Name,
-		Over: x.Over, Basis: x.Basis, Latency: x.LatencyShare(), Warnings: x.Warnings}
+		Over: x.Over, Basis: x.Basis, Warnings: x.Warnings}
 	if x.Floored {
 		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], report.HiddenByLaunch)
 	}
