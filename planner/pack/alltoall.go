@@ -32,7 +32,7 @@ func PairsBound(g *Graph, demand Demand) Result {
 	}
 	a.tryLeast()
 	a.halves()
-	if size := g.Ranks * len(g.Edges); a.pairs > 2*g.Ranks && size*fewRounds <= workOfRounds {
+	if size := max(g.Ranks*len(g.Edges), 1); a.pairs > 2*g.Ranks && size*fewRounds <= workOfRounds {
 		a.rounds(min(manyRounds, workOfRounds/size))
 	} else if size*manyRounds <= workOfRounds {
 		a.rounds(min(10*manyRounds, workOfRounds/size)) // of few pairs, prices settle late
@@ -51,6 +51,9 @@ const (
 	// not in the way have to get short soon, and the others all as long as it takes in the end.
 	firstStep, lastStep = 2.0, 0.05
 )
+
+// lengthBits is how many bits of an integer lengths take; capacities have the others.
+const lengthBits = 24
 
 // mostForSweep is up to how many ranks cuts are looked for in lengths.
 const mostForSweep = 32
@@ -192,7 +195,7 @@ func (a *lengths) tryLeast() {
 
 // rounds lets lengths grow where shortest paths crowd.
 func (a *lengths) rounds(times int) {
-	const scale = 1 << 24
+	const scale = 1 << lengthBits
 	weight := make([]float64, len(a.g.Edges))
 	for i, e := range a.g.Edges {
 		weight[i] = 1 / float64(e.Cap)
@@ -212,6 +215,9 @@ func (a *lengths) rounds(times int) {
 		most = 0
 		for i, e := range a.g.Edges {
 			most = max(most, a.load[i]/float64(e.Cap))
+		}
+		if most == 0 { // nothing to send, or more than can be counted
+			return
 		}
 		for i, e := range a.g.Edges {
 			weight[i] *= math.Exp(step * a.load[i] / float64(e.Cap) / most)
@@ -237,10 +243,13 @@ func (a *lengths) sweep() {
 // bound is capacity times length over distance, summed over edges and pairs of ranks; it
 // also loads the shortest paths.
 func (a *lengths) bound() Fraction {
-	var capacity, way, unit int64
-	unit = a.g.unit()
+	var capacity, way, all int64
+	for _, e := range a.g.Edges {
+		all += e.Cap
+	}
+	unit := max(a.g.unit(), all>>(62-lengthBits)+1) // rounded up, rates with no large divisor remain a bound
 	for i, e := range a.g.Edges {
-		p := mulMin(e.Cap/unit, a.length[i], math.MaxInt64)
+		p := mulMin((e.Cap+unit-1)/unit, a.length[i], math.MaxInt64)
 		if capacity > math.MaxInt64-p {
 			return Fraction{0, 1}
 		}

@@ -90,3 +90,25 @@ func TestBoundsOfPairsAreNearTheOptimumOfLPs(t *testing.T) {
 		}
 	}
 }
+
+// A byte/s more on some links leaves no large common divisor of all, and changes the bound by next to nothing.
+func TestPairsBoundOfOddRates(t *testing.T) {
+	each := func(int, int) int64 { return 1 }
+	of := func(odd int64) *lengths {
+		const n = 7
+		g := &Graph{Ranks: n, Vertices: n}
+		for v := range int32(n) {
+			g.Edges = append(g.Edges, Edge{From: v, To: (v + 1) % n, Cap: 900e9}, Edge{From: v, To: (v + n - 1) % n, Cap: 900e9 + odd})
+		}
+		a := newLengths(g, each)
+		a.rounds(20)
+		return a
+	}
+	even, odd := of(0).best.Rate.Float(), of(1).best.Rate.Float()
+	if odd < even || odd > even*(1+1e-9) {
+		t.Errorf("%g B/s for each pair, %g with links one byte/s faster", even, odd)
+	}
+	if got := PairsBound(&Graph{Ranks: 4, Vertices: 4}, each).Rate.Float(); got != 0 {
+		t.Errorf("%g B/s without any link", got)
+	}
+}

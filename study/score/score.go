@@ -185,7 +185,9 @@ func (s *Scorer) Spent() int64 { return s.search.spent }
 // within is a schedule's plan, if it may be played.
 func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
 	if s.Limit > 0 && s.givenUp(x) {
-		s.search.tooLong[x] = x.Channels[0].Slices
+		if _, known := s.search.tooLong[x]; !known {
+			s.search.tooLong[x] = x.Channels[0].Slices
+		}
 		return nil, planner.ErrTooLarge
 	}
 	p, err := s.plan(x, s.connections())

@@ -165,4 +165,13 @@ func TestGivenUp(t *testing.T) {
 	if s.givenUp(other) {
 		t.Error("another algorithm is given up with it")
 	}
+	s.Limit = 100 // fewer than its connections
+	for range 2 { // once more at another size
+		if _, err := s.Estimate(other, units.GiB); !errors.Is(err, planner.ErrTooLarge) {
+			t.Errorf("on few connections: %v", err)
+		}
+	}
+	if slices, given := s.search.tooLong[other]; !given || slices != 0 {
+		t.Errorf("what is too long to compile is so in any protocol; given up from %d slices on", slices)
+	}
 }
