@@ -83,13 +83,14 @@ func (how Method) Shared(s *schedule.Schedule, multiprocessors, share int) Metho
 const LibraryBlocks = 32
 
 // Streams are those that stages of a schedule run on, on GPUs of so many multiprocessors that so many ranks share, wherever a
-// multiprocessor holds one block.
+// multiprocessor holds one block: those that load halves are the link's, of which a schedule may have work for fewer.
 func Streams(s *schedule.Schedule, multiprocessors, share int) int {
-	n := block.StreamsOf(s)
-	for n > 1 && n*LibraryBlocks > multiprocessors/max(share, 1) {
-		n /= 2
+	work := block.StreamsOf(s)
+	for n := block.MostStreams; ; n /= 2 {
+		if used := min(n, work); used == 1 || used*LibraryBlocks <= multiprocessors/max(share, 1) {
+			return used
+		}
 	}
-	return n
 }
 
 // Fitted fills in blocks and threads where a method leaves them open, for GPUs of so many

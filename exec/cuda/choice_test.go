@@ -89,3 +89,15 @@ func TestPassesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestStreams: streams are those that remain of as many as links have, halved until kernels fit, of which a schedule has work for some.
+func TestStreams(t *testing.T) {
+	for _, c := range []struct{ slices, share, want int }{
+		{1, 1, 1}, {3, 1, 3}, {8, 1, 4}, {3, 2, 2}, {8, 2, 2}, {3, 4, 1}, {8, 100, 1},
+	} {
+		s := &schedule.Schedule{Channels: []schedule.Channel{{Share: 1, Slices: c.slices, Chunks: 1}}}
+		if got := Streams(s, 132, c.share); got != c.want {
+			t.Errorf("%d slices, %d ranks a GPU: %d streams, want %d", c.slices, c.share, got, c.want)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func segmentsOf(rows []engineRow) (out []cost.Segment) {
 // all finds α and the gap between messages by the smallest, then of each size what a message alone reaches and what all reach together;
 // and what copying and reducing take.
 func (f *engineFit) all() error {
-	if list := f.rows[own]; len(list) > 1 {
+	if list := f.rows[own]; len(list) > 1 && list[len(list)-1].took > list[0].took { // else launches hide what copies take
 		last := list[len(list)-1]
 		last.took -= list[0].took
 		if err := f.rate(&f.between.Copy, last); err != nil {

@@ -43,6 +43,26 @@ func TestEngineFit(t *testing.T) {
 	}
 }
 
+// TestCopiesHidden: where copies of all sizes take as long, they have no rate of the engine's.
+func TestCopiesHidden(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: string(schedule.Proxied), Copy: 100e9,
+		Segments: []cost.Segment{{Alpha: 20 * units.Microsecond, Efficiency: 0.08}}}}}
+	rows := simulated(t, topo, truth, schedule.Proxied, 1)
+	for i := range rows {
+		if rows[i].Kind == "net_proxy"+own {
+			rows[i].Value = 5
+		}
+	}
+	curves, err := engineCurves(rows, topo)
+	if err != nil || len(curves) != 1 || curves[0].Copy != 0 {
+		t.Errorf("%v, %v", curves, err)
+	}
+}
+
 // simulated are rows of what an engine's patterns take by a profile.
 func simulated(t *testing.T, topo *topology.Topology, p *cost.Profile, protocol schedule.Protocol, streams int) (
 	rows []measurement.Link) {
