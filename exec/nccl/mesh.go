@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -35,7 +36,9 @@ func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, streams int, s
 		return nil, err
 	}
 	values := s.environment()
-	values["NCCL_MAX_P2P_NCHANNELS"] = strconv.Itoa(cuda.LibraryBlocks)
+	if os.Getenv("NCCL_MAX_P2P_NCHANNELS") == "" { // a user's own limit stands
+		values["NCCL_MAX_P2P_NCHANNELS"] = strconv.Itoa(cuda.LibraryBlocks)
+	}
 	restore, err := set(values)
 	if err != nil {
 		return nil, err
