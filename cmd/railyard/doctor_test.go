@@ -60,9 +60,24 @@ func adapter(name, kind, state, physical string, rate int, layer string) string 
 		"\t\tPhysical state: %s\n\t\tRate: %d\n\t\tLink layer: %s\n", name, kind, state, physical, rate, layer)
 }
 
+// plantedText is a fault in what a file says.
+type plantedText struct{ file, behind, old, new, rule, says string }
+
+// in plants the fault.
+func (p *plantedText) in(t *testing.T, files map[string]string) {
+	t.Helper()
+	at := max(strings.Index(files[p.file], p.behind), 0)
+	before, after := files[p.file][:at], files[p.file][at:]
+	where := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(p.old), " : ", `\s+: `)).FindStringIndex(after)
+	if where == nil {
+		t.Fatalf("%s: %q is not in %s behind %q", p.rule, p.old, p.file, p.behind)
+	}
+	files[p.file] = before + after[:where[0]] + p.new + after[where[1]:]
+}
+
 // plantedTexts are faults in what the files say: the file, what comes before (a GPU, an adapter), what is replaced by what, and the
 // rule that finds it.
-var plantedTexts = []struct{ file, behind, old, new, rule, says string }{
+var plantedTexts = []plantedText{
 	{"smi.txt", "GPU 00000000:BB:00.0", "Current : 16x", "Current : 8x", "pcie-width", "GPU 5 has 8 of 16 PCIe lanes"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "Max : 5", "Max : 4", "pcie-generation", "GPU 1 runs PCIe 4.0 at most"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "DRAM Uncorrectable : 0", "DRAM Uncorrectable : 3", "ecc-uncorrected", "GPU 1 has 3 memory errors"},
@@ -132,18 +147,43 @@ func TestFaultsInFiles(t *testing.T) {
 	}
 	for _, p := range plantedTexts {
 		files := collected(t)
-		at := strings.Index(files[p.file], p.behind)
-		before, after := files[p.file][:at], files[p.file][at:]
-		where := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(p.old), " : ", `\s+: `)).FindStringIndex(after)
-		if where == nil {
-			t.Errorf("%s: %q is not in %s behind %q", p.rule, p.old, p.file, p.behind)
-			continue
-		}
-		files[p.file] = before + after[:where[0]] + p.new + after[where[1]:]
+		p.in(t, files)
 		d := examine(t, files)
 		if len(d.Findings) != 1 || d.Findings[0].Rule != p.rule || !strings.HasPrefix(d.Findings[0].Part+" "+d.Findings[0].Says, p.says) {
 			t.Errorf("%s: %+v %v", p.rule, d.Findings, d.Notes)
 		}
+	}
+}
+
+// TestDocumentedDiagnosis: docs/service.md shows what doctor says of such files with three faults.
+func TestDocumentedDiagnosis(t *testing.T) {
+	files, dir := collected(t), t.TempDir()
+	for _, p := range []plantedText{
+		{file: "smi.txt", behind: "GPU 00000000:3B:00.0", old: "DRAM Uncorrectable : 0", new: "DRAM Uncorrectable : 2"},
+		{file: "rates.txt", behind: "GPU 3:", old: "Link 17: 26.562 GB/s", new: "Link 17: <inactive>"},
+		{file: "env.txt", old: "NCCL_DEBUG=WARN", new: "NCCL_NVLS_ENABLE=0"},
+	} {
+		p.in(t, files)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/service.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := newRoot()
+	cmd.SetArgs([]string{"doctor", dir, "-t", "dgx-h100"})
+	cmd.SetOut(&out)
+	if err := cmd.Execute(); err == nil {
+		t.Error("no fault was found")
+	}
+	said, _, _ := strings.Cut(out.String(), "\n\n")
+	if !strings.HasPrefix(said, "3 things are wrong") || !strings.Contains(string(page), "```text\n"+said+"\n```") {
+		t.Errorf("docs/service.md does not show\n%s", said)
 	}
 }
 

@@ -128,6 +128,8 @@ var planted = []struct {
 	{"nccl-ib-disable", health.Variable, "NCCL_IB_DISABLE", "value", "1", "NCCL_IB_DISABLE is 1"},
 	{"nccl-ib-disable", health.Variable, "NCCL_NET", "value", "Socket", "NCCL_NET is Socket"},
 	{"nccl-buffer", health.Variable, "NCCL_BUFFSIZE", "value", "1048576", "NCCL_BUFFSIZE is 1048576"},
+	{"nccl-buffer", health.Variable, "NCCL_BUFFSIZE", "value", "8M", "NCCL_BUFFSIZE is 8M"}, // which is 8
+	{"nccl-channels", health.Variable, "NCCL_MAX_CTAS", "value", "0x4", "NCCL_MAX_CTAS is 0x4"},
 	{"nccl-pxn", health.Variable, "NCCL_PXN_DISABLE", "value", "1", "NCCL_PXN_DISABLE is 1"},
 	{"nccl-gdr", health.Variable, "NCCL_NET_GDR_LEVEL", "value", "LOC", "NCCL_NET_GDR_LEVEL is LOC"},
 	{"nccl-nvls", health.Variable, "NCCL_NVLS_ENABLE", "value", "0", "NCCL_NVLS_ENABLE is 0"},
@@ -191,9 +193,9 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestNoNumbers: what NCCL passes over sets no rule off.
+// TestNoNumbers: texts without a number, and sizes that NCCL reads as large ones, set no rule off.
 func TestNoNumbers(t *testing.T) {
-	for _, value := range []string{"", "many", "8M"} {
+	for _, value := range []string{"", "many", "0x800000", "99999999999999999999"} {
 		s := healthy()
 		s.Set(s.Part(health.Variable, "NCCL_MAX_CTAS"), "value", value, "plant")
 		s.Set(s.Part(health.Variable, "NCCL_BUFFSIZE"), "value", value, "plant")

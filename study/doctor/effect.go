@@ -260,8 +260,8 @@ func overAdapters(a study.Asked, _ *health.Effect) (health.Cost, error) {
 
 // fewerChannels is what a limit of NCCL's channels costs: each moves as much at most as where it opens all that it wants.
 func fewerChannels(a study.Asked, e *health.Effect) (x health.Cost, err error) {
-	limit, err := strconv.Atoi(e.Value)
-	if err != nil || limit < 1 {
+	limit, ok := integer(e.Value)
+	if !ok || limit < 1 {
 		return x, nil // as NCCL passes over it
 	}
 	r, err := study.NCCL(a.Topology, a.Machine, nccl.Options{})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // Expression is a formula over the facts of a part, in the language of github.com/expr-lang/expr: its facts by their names, those of the
 // machine as host.NAME, and the values of a fact that all parts of its kind have as peers.NAME, a list: clock < 0.9 * median(peers.clock).
 // It has a value only where all facts that it names are known. counted(n, "row") is n with its noun: 1 row, 2 rows;
-// number(value) is a text as a number; where it is none, no comparison with it holds, as NCCL passes over such values.
+// number(value) is the number that NCCL takes of a variable; where its text begins with none, no comparison with it holds.
 type Expression struct {
 	text    string
 	program *vm.Program
@@ -81,11 +82,24 @@ var withNoun = expr.Function(counted, func(args ...any) (any, error) {
 }, new(func(float64, string) string))
 
 var asNumber = expr.Function(number, func(args ...any) (any, error) {
-	if n, err := strconv.ParseFloat(args[0].(string), 64); err == nil {
-		return n, nil
+	if n, ok := integer(args[0].(string)); ok {
+		return float64(n), nil
 	}
 	return math.NaN(), nil
 }, new(func(string) float64))
+
+var leading = regexp.MustCompile(`^\s*([+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))`)
+
+// integer is what NCCL takes of a variable: what C's strtoll reads with base 0 (src/misc/param.cc), so that 8M is 8; false where the text
+// begins with no number, or with one that is too large.
+func integer(text string) (int64, bool) {
+	m := leading.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 0, 64)
+	return n, err == nil
+}
 
 func zero(t health.Type) any {
 	return map[health.Type]any{health.Number: 0.0, health.Text: "", health.YesNo: false}[t]
