@@ -83,7 +83,7 @@ var algorithms = []Algorithm{
 	{Name: "knomial", Doc: "binomial tree", Paper: "Thakur et al. 2005",
 		makes: blockKinds, applies: (*request).allRoutable, build: nomial(2), depth: treeDepths},
 	{Name: "ordered_flows", Doc: "flows whose messages are sent one by one, in the order of a list schedule",
-		Paper: "Leighton, Maggs, Rao 1994; Garg, Könemann 1998",
+		Paper: "Leighton, Maggs, Rao 1994; Adam, Chandy, Dickson 1974",
 		makes: flowKinds, build: buildOrderedFlows, depth: orderedDepths},
 	{Name: "packed_trees", Doc: "spanning trees that fill scale-up links and NICs at once",
 		Paper: "Edmonds 1973; Zhao et al., ForestColl, 2024",

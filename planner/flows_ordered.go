@@ -46,10 +46,10 @@ type parcel struct {
 	hops        []handing
 }
 
-// handing is of a parcel from rank to rank: when it is sent, when it comes, and when the other has to have taken it.
+// handing is of a parcel from rank to rank: when it is sent, and when the other has to have taken it.
 type handing struct {
-	from, to         int32
-	sent, come, take float64
+	from, to   int32
+	sent, take float64
 }
 
 // parcels are all of a flow, and what waits for each link.
@@ -60,6 +60,7 @@ type parcels struct {
 	waiting      []*heap.Heap[*parcel] // by link
 	busy         []bool
 	coming       *heap.Heap[coming]
+	turns        int // of what has been sent
 }
 
 // coming is when a parcel is at its next vertex.
@@ -118,10 +119,8 @@ func (x *parcels) play() {
 		link := x.next(c.p)
 		x.busy[link] = false
 		c.p.at++
-		if v := c.p.path[c.p.at]; int(v) < x.ranks {
-			h := &c.p.hops[len(c.p.hops)-1]
-			h.to, h.come = v, c.time
-		}
+		h := &c.p.hops[len(c.p.hops)-1]
+		h.to = c.p.path[c.p.at]
 		if c.p.at < len(c.p.path)-1 {
 			x.wait(c.p)
 			x.send(x.next(c.p), c.time)
@@ -148,10 +147,9 @@ func (x *parcels) send(link int, now float64) {
 	}
 	p := x.waiting[link].Pop()
 	x.busy[link] = true
-	if v := p.path[p.at]; int(v) < x.ranks {
-		p.hops = append(p.hops, handing{from: v, sent: now, take: math.Inf(1)})
-	}
-	x.coming.Push(coming{p, now + p.size/x.g[link/len(x.g)][link%len(x.g)], x.coming.Len()})
+	p.hops = append(p.hops, handing{from: p.path[p.at], sent: now, take: math.Inf(1)})
+	x.turns++
+	x.coming.Push(coming{p, now + p.size/x.g[link/len(x.g)][link%len(x.g)], x.turns})
 }
 
 // action is what a rank does with a parcel.
@@ -222,5 +220,5 @@ func (x *parcels) takeLate() {
 // orderedDepths are into how many parcels messages are cut: many pairs are small parts as they are.
 func orderedDepths(r *request) []int { return upTo(pipelined, r.o.Budget.part(mostParcels)/r.pairs()) }
 
-// mostParcels bounds the parcels of all pairs, each of which is a message at every hop.
+// mostParcels is up to how many parcels messages are cut into pieces for, each of which is a message at every hop.
 const mostParcels = 10_000

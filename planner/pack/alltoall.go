@@ -44,7 +44,7 @@ func PairsBound(g *Graph, demand Demand) Result {
 }
 
 const (
-	workOfRounds = 6_000_000 // ranks times edges that are looked at to improve lengths: a third of a second
+	workOfRounds = 6_000_000 // ranks times edges that are looked at to improve lengths
 	fewRounds    = 60        // are needed to come near the optimum
 	manyRounds   = 300       // bring next to nothing more where everybody sends to everybody
 	// firstStep and lastStep are how much faster the lengths of full edges grow than those of empty ones: edges that are
