@@ -47,8 +47,9 @@ type judge struct {
 	log      *observed.Log
 	machine  Machine
 	runtimes map[string]*nccl.Runtime
-	told     map[string]int // findings by what is wrong
-	others   map[int]int    // communicators beside the one that a finding names
+	told     map[string]int       // findings by what is wrong
+	others   map[int]int          // communicators beside the one that a finding names
+	setups   []report.DoctorSetup // as found has them, with orders whole
 	rows     []*choice
 	found    Found
 }

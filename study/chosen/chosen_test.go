@@ -82,14 +82,14 @@ func TestSaid(t *testing.T) {
 // TestTreesEnd, also where a log has a rank below itself.
 func TestTreesEnd(t *testing.T) {
 	c := &observed.Comm{Trees: []observed.Branch{{Rank: 0, Up: -1, Down: []int{1}}, {Rank: 1, Up: 0, Down: []int{0, 1}}}}
-	if got := trees(c); got != "1 × 0 (1 (0 1))" {
+	if got := trees(c).list(strings.Clone); got != "1 × 0 (1 (0 1))" {
 		t.Error(got)
 	}
 	long := &observed.Comm{}
 	for i := range 100_000 {
 		long.Trees = append(long.Trees, observed.Branch{Rank: i, Up: i - 1, Down: []int{i + 1}})
 	}
-	if got := trees(long); len(got) > longest+10 || !strings.HasSuffix(got, "…") {
+	if got := trees(long).list(cut); len(got) > longest+10 || !strings.HasSuffix(got, "…") {
 		t.Error(got)
 	}
 }
@@ -177,5 +177,21 @@ func TestLargest(t *testing.T) {
 	j := judge{log: &observed.Log{}}
 	if j.largest(&observed.Comm{}) != size {
 		t.Error("without choices")
+	}
+}
+
+// TestOrdersThatBeginAlike: rings of many ranks that differ at their ends alone are two orders, and communicators that do are two.
+func TestOrdersThatBeginAlike(t *testing.T) {
+	order := func(last ...int) (ring []int) {
+		for r := 98; r > 2; r -= 2 {
+			ring = append(ring, r)
+		}
+		return append(ring, last...)
+	}
+	a := observed.Comm{Ranks: 50, Channels: 2, Rings: [][]int{order(2, 0), order(0, 2)}}
+	b := observed.Comm{Ranks: 50, Channels: 2, Rings: [][]int{order(2, 0), order(2, 0)}}
+	got := Find(&observed.Log{Comms: []observed.Comm{a, b, a}}, Machine{}).Setups
+	if len(got) != 2 || got[0].Count != 2 || strings.Count(got[0].Rings, "1 × ") != 2 || !strings.HasPrefix(got[1].Rings, "2 × ") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -12,18 +12,16 @@ import (
 
 // setup notes what NCCL has set up for a communicator; those that are alike are counted.
 func (j *judge) setup(c *observed.Comm, expected *int) {
+	rings, trees := rings(c), trees(c)
 	row := report.DoctorSetup{Count: 1, Ranks: c.Ranks, Nodes: c.Nodes, Network: c.Network, Channels: c.Channels, NVLS: c.NVLSChannels,
-		Ways: ways(c), Rings: rings(c), Trees: trees(c)}
-	alike := func(r report.DoctorSetup) bool {
-		r.Count, r.Expected = 1, nil
-		return r == row
-	}
-	if i := slices.IndexFunc(j.found.Setups, alike); i >= 0 {
+		Ways: ways(c), Rings: rings.list(cut), Trees: trees.list(cut), Expected: expected}
+	whole := row // which is what is compared: orders that begin alike need not be
+	whole.Rings, whole.Trees, whole.Expected = rings.list(strings.Clone), trees.list(strings.Clone), nil
+	if i := slices.Index(j.setups, whole); i >= 0 {
 		j.found.Setups[i].Count++
 		return
 	}
-	row.Expected = expected
-	j.found.Setups = append(j.found.Setups, row)
+	j.setups, j.found.Setups = append(j.setups, whole), append(j.found.Setups, row)
 }
 
 // tally counts texts and lists them in the order in which they came.
@@ -42,11 +40,11 @@ func (t *tally) add(text string) {
 	t.times[text]++
 }
 
-// list is each text behind how often it came.
-func (t *tally) list() string {
+// list is each text, as it is shown, behind how often it came.
+func (t tally) list(show func(string) string) string {
 	var out []string
 	for _, text := range t.texts {
-		out = append(out, fmt.Sprintf("%d %s", t.times[text], text))
+		out = append(out, fmt.Sprintf("%d %s", t.times[text], show(text)))
 	}
 	return strings.Join(out, ", ")
 }
@@ -62,7 +60,7 @@ func ways(c *observed.Comm) string {
 		t.add(text)
 	}
 	slices.Sort(t.texts)
-	return t.list()
+	return t.list(strings.Clone)
 }
 
 // longest is how much of an order of ranks is shown.
@@ -76,16 +74,15 @@ func cut(text string) string {
 }
 
 // rings are the orders of ranks.
-func rings(c *observed.Comm) string {
-	var t tally
+func rings(c *observed.Comm) (t tally) {
 	for _, ring := range c.Rings {
-		t.add("× " + cut(units.Ranges(ring, " ")))
+		t.add("× " + units.Ranges(ring, " "))
 	}
-	return t.list()
+	return t
 }
 
 // trees are a rank each with those below it in brackets, of the channels whose roots' logs are there.
-func trees(c *observed.Comm) string {
+func trees(c *observed.Comm) (t tally) {
 	below := map[int]map[int][]int{} // by channel and rank
 	for _, b := range c.Trees {
 		if below[b.Channel] == nil {
@@ -93,23 +90,19 @@ func trees(c *observed.Comm) string {
 		}
 		below[b.Channel][b.Rank] = b.Down
 	}
-	var t tally
 	for _, root := range c.Trees {
 		if root.Up < 0 {
 			var b strings.Builder
 			tree(&b, below[root.Channel], root.Rank)
-			t.add("× " + cut(b.String()))
+			t.add("× " + b.String())
 		}
 	}
-	return t.list()
+	return t
 }
 
-// tree writes a rank and those below it until enough is written to be shown. It takes each rank out of the map where it comes, so that a
-// log in which one is below itself ends too.
+// tree writes a rank and those below it. It takes each rank out of the map where it comes, so that a log in which one is below itself
+// ends too.
 func tree(b *strings.Builder, below map[int][]int, rank int) {
-	if b.Len() > longest {
-		return
-	}
 	fmt.Fprint(b, rank)
 	down := below[rank]
 	delete(below, rank)
