@@ -259,7 +259,11 @@ func (r *Rule) advice(members []*subject) (string, error) {
 		return fill(&r.Do, members...)
 	}
 	do, err := fill(&r.Do, members[0])
-	if last, _ := fill(&r.Do, members[len(members)-1]); last != do {
+	if err != nil {
+		return "", err
+	}
+	last, err := fill(&r.Do, members[len(members)-1])
+	if last != do {
 		do += "; the same for the others"
 	}
 	return do, err
