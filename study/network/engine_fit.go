@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -53,8 +54,9 @@ func engineCurves(rows []measurement.Link, t *topology.Topology) (curves []cost.
 
 func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedule.Protocol) (*engineFit, error) {
 	f := &engineFit{t: t, rows: map[string][]engineRow{}}
-	for _, r := range rows {
-		pattern, ok := strings.CutPrefix(r.Kind, "net_"+string(protocol))
+	bySize := slices.SortedStableFunc(slices.Values(rows), func(a, b measurement.Link) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	for _, r := range bySize {
+		pattern, ok := strings.CutPrefix(r.Kind, engineKind(protocol))
 		if !ok || !slices.Contains(patterns, pattern) {
 			continue
 		}

@@ -28,7 +28,9 @@ func TestEngineFit(t *testing.T) {
 					Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: 20 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
 				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
 			rows := simulated(t, topo, truth, protocol, streams)
-			curves, err := engineCurves(rows, topo)
+			turned := slices.Clone(rows) // files may have them in any order
+			slices.Reverse(turned)
+			curves, err := engineCurves(turned, topo)
 			if err != nil || len(curves) != gpus {
 				t.Fatalf("%d curves, %v", len(curves), err)
 			}
@@ -60,6 +62,16 @@ func TestCopiesHidden(t *testing.T) {
 	curves, err := engineCurves(rows, topo)
 	if err != nil || len(curves) != 1 || curves[0].Copy != 0 {
 		t.Errorf("%v, %v", curves, err)
+	}
+}
+
+// TestRowsOfBefore: what is left out of rows is said.
+func TestRowsOfBefore(t *testing.T) {
+	for kind, want := range map[string]int{"net_proxy": 1, "net_stages": 1, "net_stages" + oneByOne: 0} {
+		c := &Calibration{Profile: &cost.Profile{}, Rows: []measurement.Link{{Kind: kind}}}
+		if got := c.Lines(); len(got) != want {
+			t.Errorf("%s: %q", kind, got)
+		}
 	}
 }
 

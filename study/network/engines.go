@@ -41,6 +41,9 @@ const (
 
 var patterns = []string{oneByOne, sliced, toAll, reduced, inside, own}
 
+// engineKind is how kinds of an engine's rows begin.
+func engineKind(p schedule.Protocol) string { return "net_" + string(p) }
+
 // scheduleOf is that of a pattern; nil where the topology has none.
 func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error) {
 	spec, algorithm := collective.Spec{Kind: collective.AllGather, Ranks: t.NumRanks()}, "ring"
@@ -103,7 +106,7 @@ func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, prox
 		}
 		how := cuda.MethodFor(s)
 		how.Blocks, how.Proxied = 0, proxied
-		row := measurement.Link{Kind: "net_" + string(Engine(how)) + pattern, Unit: "us"}
+		row := measurement.Link{Kind: engineKind(Engine(how)) + pattern, Unit: "us"}
 		if !proxied {
 			row.Blocks = cuda.Streams(s, node.Multiprocessors(), node.Share())
 		}
