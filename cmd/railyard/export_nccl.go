@@ -253,8 +253,11 @@ func besideOwn(t *topology.Topology, m *ncclgraph.Machine, g *ncclgraph.Graph) (
 		return proof.Carried(t, orders, ring && t.NumNodes() == 1, !ring)
 	}
 	theirs, err := carried(own.Order)
-	if err != nil || theirs == 0 {
-		return fmt.Sprintf("what %s of NCCL's own carry is not known", what), false
+	if err != nil {
+		return fmt.Sprintf("what %s of NCCL's own carry is not known: %v", what, err), false
+	}
+	if theirs == 0 {
+		return fmt.Sprintf("NCCL finds no %s by itself there", what), false
 	}
 	ours, err := carried(m.Orders(g))
 	if err != nil {
