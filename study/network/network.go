@@ -43,8 +43,8 @@ func (c *Calibration) Lines() (out []string) {
 	for _, p := range []schedule.Protocol{schedule.Proxied, schedule.Staged} {
 		kind := engineKind(p)
 		if slices.ContainsFunc(c.Rows, func(r measurement.Link) bool { return r.Kind == kind }) {
-			out = append(out, fmt.Sprintf("rows %s are of an earlier version, which timed one message after another only: they are left out; "+
-				"probe again for what GPUs take by %s", kind, p))
+			out = append(out, fmt.Sprintf("rows %s are of an earlier version, which timed one message after another only: "+
+				"they are left out; probe again for what GPUs take by %s", kind, p))
 		}
 	}
 	return out
