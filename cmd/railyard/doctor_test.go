@@ -155,6 +155,43 @@ func TestFaultsInFiles(t *testing.T) {
 	}
 }
 
+// TestAdapterTaken: NCCL's log says over which adapter a GPU sends, by its number or its PCI address; that another is nearer is found, but
+// not where another GPU does it for this one (PXN), of messages, or where the near one's port is down.
+func TestAdapterTaken(t *testing.T) {
+	log := func(gpu, via string) string {
+		return "a:1:2 [5] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_3:1/IB [RO]; OOB eth0:10.0.0.1<0>\n" +
+			"a:1:2 [5] NCCL INFO ncclCommInitRank comm 0x1 rank 5 nranks 16 cudaDev 5 nvmlDev 5 busId bb000 commId 0x9 - Init START\n" +
+			"a:1:2 [5] NCCL INFO Channel 00/" + gpu + " [send] via NET/IB/" + via + "\n"
+	}
+	for _, x := range []struct{ gpu, via, rule, says, do string }{
+		{"0 : 5[5] -> 13[5]", "0", "nic-other", "sends over mlx5_0, which is on another socket: host-staged, 42 of 43 GB/s; mlx5_3 is",
+			"let NCCL see that mlx5_3 is nearer"},
+		{"0 : 5[bb000] -> 13[bb000]", "1/GDRDMA", "nic-detour", "sends over mlx5_1, which is across its CPU; mlx5_3 is on its PCIe switch",
+			"let NCCL see"},
+		{"0 : 5[5] -> 13[5]", "2/GDRDMA", "", "", ""},
+		{"0 : 5[5] -> 13[5]", "0(4)/GDRDMA", "", "", ""},
+		{"1 : 5[5] -> 13[5]", "0/GDRDMA/Shared", "", "", ""},
+	} {
+		files := collected(t)
+		files["nccl.log"] = log(x.gpu, x.via)
+		d := examine(t, files)
+		i := slices.IndexFunc(d.Findings, func(f report.DoctorFinding) bool { return strings.HasPrefix(f.Rule, "nic-") })
+		if x.rule == "" && i >= 0 || x.rule != "" && (i < 0 || d.Findings[i].Rule != x.rule || d.Findings[i].Part != "GPU 5" ||
+			!strings.HasPrefix(d.Findings[i].Says, x.says) || !strings.HasPrefix(d.Findings[i].Do, x.do)) {
+			t.Errorf("%s over %s: %+v", x.gpu, x.via, d.Findings)
+		}
+	}
+	files := collected(t)
+	files["nccl.log"] = log("0 : 5[5] -> 13[5]", "1/GDRDMA")
+	files["ibstat.txt"] = strings.Replace(files["ibstat.txt"], "CA 'mlx5_3'", "CA 'mlx5_9'", 1)
+	files["ibstat.txt"] += adapter("mlx5_3", "MT4129", "Down", "Disabled", 400, "InfiniBand")
+	for _, f := range examine(t, files).Findings {
+		if f.Rule == "nic-detour" {
+			t.Errorf("the near adapter's port is down: %+v", f)
+		}
+	}
+}
+
 // TestDocumentedDiagnosis: docs/service.md shows what doctor says of such files with three faults.
 func TestDocumentedDiagnosis(t *testing.T) {
 	files, dir := collected(t), t.TempDir()

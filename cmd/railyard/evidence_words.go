@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -126,6 +128,7 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 			return err
 		}
 		e.sayVariables(log.Variables)
+		e.saySends(log.Sends)
 		found = append(found, e.judgeLog(log, site, profile)...)
 	}
 	if log := e.words.trace.Log(); len(log.Choices) > 0 {
@@ -163,6 +166,34 @@ func (e *evidence) sayVariables(list []observed.Variable) {
 			differ[v.Name] = true
 			e.state.Note("processes differ in %s: %v in %s, %s in %v; the first is judged", v.Name, first.Is, first.From, v.Value, v.Place)
 		}
+	}
+}
+
+// saySends adds over which adapters GPUs send, by their numbers or by their PCI addresses.
+func (e *evidence) saySends(list []observed.Send) {
+	host, several := "", ""
+	for _, x := range list {
+		gpu := x.GPU
+		for _, p := range e.state.Parts(health.GPU) {
+			if x.Bus != "" && p.Text("bus") == x.Bus {
+				gpu, _ = strconv.Atoi(p.Name)
+			}
+		}
+		if gpu < 0 {
+			continue
+		}
+		if host = cmp.Or(host, x.Host); host != x.Host {
+			several = x.Host
+		}
+		w := e.state.WayTo(gpu, x.Adapter)
+		e.state.Set(w, "taken", true, x.Place.String())
+		if direct, known := w.Known("direct"); !known || direct.Is == true { // one that is not decides
+			e.state.Set(w, "direct", x.Direct, x.Place.String())
+		}
+	}
+	if several != "" {
+		e.state.Note("over which adapters GPUs of %s and %s send is judged by one machine's PCIe: they are taken to be alike", host,
+			several)
 	}
 }
 

@@ -33,6 +33,13 @@ func Health(s *health.State, l Library, root string) error {
 			s.Say(s.GPU(i), "bus", list[i].Bus, nvmlName)
 		}
 		l.Health(s)
+		if gpus > 0 {
+			n, err := node(l, t)
+			if err != nil {
+				return err
+			}
+			s.SayWays(n, "sysfs")
+		}
 	}
 	s.Say(host, "gpus", float64(gpus), nvmlName)
 	t.host(s)

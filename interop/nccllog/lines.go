@@ -3,6 +3,7 @@ package nccllog
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ var rules = []rule{
 	{" coll channels, ", regexp.MustCompile(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
 	{"NVLS multicast support is available", regexp.MustCompile(`.`), (*reader).multicast},
 	{"Trees ", regexp.MustCompile(`^Trees ((?: *\[\d+\] \S+)+)`), (*reader).trees},
-	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[[^\]]*\] -> (\d+)\[[^\]]*\](?: \[(?:send|receive)\])? via (\S+)`),
+	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[([^\]]*)\] -> (\d+)\[([^\]]*)\](?: \[(send|receive)\])? via (\S+)`),
 		(*reader).way},
 	{"Channel ", regexp.MustCompile(`^Channel (\d+)/\d+ : +([\d ]+)$`), (*reader).ring},
 	{": opCount ", regexp.MustCompile(`^(\w+): opCount .* comm (0x[0-9a-f]+) \[nranks=\d+\]`), (*reader).call},
@@ -145,8 +146,8 @@ func (r *reader) ring(p *process, m []string) error {
 }
 
 func (r *reader) way(p *process, m []string) error {
-	w := observed.Way{Place: r.place(), Messages: m[2] == "1", Via: m[5]}
-	for i, to := range map[int]*int{1: &w.Channel, 3: &w.From, 4: &w.To} {
+	w := observed.Way{Place: r.place(), Messages: m[2] == "1", Via: m[8]}
+	for i, to := range map[int]*int{1: &w.Channel, 3: &w.From, 5: &w.To} {
 		n, err := number(m[i])
 		if err != nil {
 			return err
@@ -156,8 +157,47 @@ func (r *reader) way(p *process, m []string) error {
 	if c := p.withRank(max(w.From, w.To)); c != nil {
 		c.Ways = append(c.Ways, w)
 	}
+	if w.Messages || m[7] == "" {
+		return nil // messages go over the adapter of the other side's rail
+	}
+	return r.sends(p, &w, map[string]string{"send": m[4], "receive": m[6]}[m[7]])
+}
+
+// overAdapter is a way over an adapter by its number, which a rank takes by itself: behind other numbers stands the rank that does it
+// for this one (PXN).
+var overAdapter = regexp.MustCompile(`^NET/([^/]+)/(\d+)(?:/|$)`)
+
+// sends notes over which adapter a GPU sends or receives, which is called by its number or, up to 2.17, by its PCI address (%lx).
+func (r *reader) sends(p *process, w *observed.Way, gpu string) error {
+	m := overAdapter.FindStringSubmatch(w.Via)
+	if m == nil {
+		return nil
+	}
+	n, err := number(m[2])
+	if err != nil {
+		return err
+	}
+	names := r.devices[p.id+" "+m[1]]
+	if n >= len(names) {
+		return nil
+	}
+	s := observed.Send{Place: w.Place, Host: p.host, GPU: -1, Adapter: names[n], Direct: w.GPUDirect()}
+	if d, err := strconv.Atoi(gpu); err == nil && d < firstBus {
+		s.GPU = d
+	} else if bus, err := strconv.ParseUint(gpu, 16, 64); err == nil {
+		s.Bus = fmt.Sprintf("%04x:%02x:%02x.%x", bus>>20, bus>>12&0xff, bus>>4&0xff, bus&0xf)
+	}
+	key := s
+	key.Place = observed.Place{}
+	if _, known := r.seen[key]; !known && (s.GPU >= 0 || s.Bus != "") {
+		r.seen[key] = 0
+		r.log.Sends = append(r.log.Sends, s)
+	}
 	return nil
 }
+
+// firstBus is more than a host has GPUs: a number from there on is an address.
+const firstBus = 0x1000
 
 func (r *reader) call(p *process, m []string) error {
 	if c := p.byPointer(m[2]); c != nil {
@@ -232,6 +272,9 @@ var adapter = regexp.MustCompile(`\[\d+\]([^\s:]+)`)
 func (r *reader) adapters(p *process, m []string) error {
 	for _, a := range adapter.FindAllStringSubmatch(m[2], -1) {
 		r.addAdapter(observed.Adapter{Host: p.host, Network: m[1], Name: a[1]})
+		if list := r.devices[p.id+" "+m[1]]; !slices.Contains(list, a[1]) {
+			r.devices[p.id+" "+m[1]] = append(list, a[1])
+		}
 	}
 	return nil
 }

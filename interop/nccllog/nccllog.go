@@ -37,7 +37,7 @@ type File struct {
 // Parse reads the logs of one job.
 func Parse(files ...File) (*observed.Log, error) {
 	r := &reader{log: &observed.Log{}, processes: map[string]*process{}, comms: map[string]*observed.Comm{},
-		choices: map[observed.Choice]int{}, seen: map[any]int{}}
+		choices: map[observed.Choice]int{}, seen: map[any]int{}, devices: map[string][]string{}}
 	for _, f := range files {
 		r.file, r.line = f.Name, 0
 		r.log.Files = append(r.log.Files, f.Name)
@@ -67,13 +67,15 @@ type reader struct {
 	comms     map[string]*observed.Comm
 	order     []string // of comms
 	choices   map[observed.Choice]int
-	seen      map[any]int // variables, adapters and warnings that are there already
+	seen      map[any]int         // variables, adapters, sends and warnings that are there already
+	devices   map[string][]string // adapters of a process and network, as NCCL numbers them
 	bad       []error
 }
 
 // process is a process and GPU.
 type process struct {
 	host      string
+	id        string // host and number, the same for all its GPUs
 	network   string
 	multicast bool
 	own       []*observed.Comm
@@ -135,7 +137,7 @@ func (r *reader) message(line string) error {
 	key := strings.Join(m[1:4], " ")
 	p := r.processes[key]
 	if p == nil {
-		p = &process{host: m[1], pointers: map[string]*observed.Comm{}}
+		p = &process{host: m[1], id: m[1] + " " + m[2], pointers: map[string]*observed.Comm{}}
 		r.processes[key] = p
 	}
 	if m[4] == "WARN" {

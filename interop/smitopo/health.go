@@ -1,16 +1,17 @@
 package smitopo
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"railyard/model/health"
 )
 
-// distances are how far an adapter is, as health.Way counts.
+// distances are how far an adapter is, as nic_far of facts.yaml counts.
 var distances = map[Kind]int{PIX: 0, PXB: 1, PHB: 2, NODE: 2, SYS: 3}
 
-// Say adds what the matrix tells to what is known of a machine: NVLinks that are up, the way to the nearest adapter, NUMA nodes.
+// Say adds what the matrix tells to what is known of a machine: NVLinks that are up, the ways to adapters, NUMA nodes.
 func (m *Matrix) Say(s *health.State, from string) {
 	for i := range m.GPUs() {
 		p := s.GPU(i)
@@ -22,20 +23,10 @@ func (m *Matrix) Say(s *health.State, from string) {
 				s.Say(p, "numa", float64(n), from)
 			}
 		}
-		best, far := -1, 0
 		for j := m.GPUs(); j < len(m.Devices); j++ {
-			if d, ok := distances[m.Cells[i][j].Kind]; ok && (best < 0 || d < far) {
-				best, far = j, d
+			if d, ok := distances[m.Cells[i][j].Kind]; ok {
+				s.Say(s.WayTo(i, cmp.Or(m.Devices[j].Adapter, m.Devices[j].Name)), "far", float64(d), from)
 			}
-		}
-		if best >= 0 {
-			name := m.Devices[best].Adapter
-			if name == "" {
-				name = m.Devices[best].Name
-			}
-			s.Say(p, "nic", name, from)
-			s.Say(p, "nic_far", float64(far), from)
-			s.Say(p, "nic_way", string(m.Cells[i][best].Kind), from)
 		}
 	}
 }

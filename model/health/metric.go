@@ -30,7 +30,8 @@ func (f Fact) Metric() (name string, scale float64, ok bool) {
 
 // Labels are the names of the labels that tell parts of a kind apart in metrics.
 func (k Kind) Labels() []string {
-	return map[Kind][]string{GPU: {"gpu"}, NVLink: {"gpu", "port"}, NIC: {"device"}, PCI: {"address"}, Variable: {"name"}}[k]
+	return map[Kind][]string{GPU: {"gpu"}, NVLink: {"gpu", "port"}, NIC: {"device"}, Way: {"gpu", "device"}, PCI: {"address"},
+		Variable: {"name"}}[k]
 }
 
 // LabelValues are a part's values of the labels of its kind, "" where its name lacks one.

@@ -31,6 +31,8 @@ func (p *Part) String() string {
 	case NVLink:
 		_, link, _ := strings.Cut(p.Name, "/")
 		return "GPU " + OfLink(p.Name) + " link " + link
+	case Way:
+		return "GPU " + OfLink(p.Name)
 	case Host:
 		return "this machine"
 	}
@@ -40,7 +42,18 @@ func (p *Part) String() string {
 // LinkName is the name of an NVLink of a GPU, by their numbers.
 func LinkName(gpu, link int) string { return fmt.Sprintf("%d/%d", gpu, link) }
 
-// OfLink is the GPU of an NVLink, by its name.
+// WayTo is the way from a GPU to an adapter; it is added where it is not there.
+func (s *State) WayTo(gpu int, adapter string) *Part {
+	return s.Part(Way, fmt.Sprintf("%d/%s", gpu, adapter))
+}
+
+// Adapter is that of a way, by its name.
+func (p *Part) Adapter() string {
+	_, adapter, _ := strings.Cut(p.Name, "/")
+	return adapter
+}
+
+// OfLink is the GPU of an NVLink, or of a way, by its name.
 func OfLink(link string) string {
 	gpu, _, _ := strings.Cut(link, "/")
 	return gpu
@@ -167,6 +180,14 @@ func (p *Part) Forget(fact string) { delete(p.facts, fact) }
 func (p *Part) Known(fact string) (Value, bool) {
 	v, ok := p.facts[fact]
 	return v, ok
+}
+
+// Known is a fact of a part by its name; false where there is no such part as well.
+func (s *State) Known(k Kind, name, fact string) (Value, bool) {
+	if !s.Has(k, name) {
+		return Value{}, false
+	}
+	return s.Part(k, name).Known(fact)
 }
 
 // Facts are the names of what is known, sorted.

@@ -1,19 +1,20 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"railyard/model/survey"
 )
 
-// ways are how a GPU is joined to an adapter, nearest first.
-var ways = []string{"PIX", "PXB", "PHB", "SYS"}
+// ways are where an adapter is from a GPU, nearest first.
+var ways = []string{"on its PCIe switch", "across PCIe switches", "across its CPU", "on another socket"}
 
-// Way is a way by how far it is; the last one where it is farther.
-func Way(far int) string { return ways[min(max(far, 0), len(ways)-1)] }
+// WayWords say where an adapter is, by how far that is; the last where it is farther.
+func WayWords(far int) string { return ways[min(max(far, 0), len(ways)-1)] }
 
-// SayNode adds what a survey of the machine found: its NVLinks, which GPUs reach one another, and the way to the nearest adapter.
+// SayNode adds what a survey of the machine found: its NVLinks, which GPUs reach one another, and the ways to its adapters.
 func (s *State) SayNode(n *survey.Node, from string) {
 	for i := range n.GPUs {
 		g, p := &n.GPUs[i], s.GPU(i)
@@ -38,38 +39,26 @@ func (s *State) SayNode(n *survey.Node, from string) {
 			}
 			s.Say(p, "peers_reached", float64(reached), from)
 		}
-		s.sayNearest(n, p, g.Bus, from)
 	}
 	for _, a := range n.Adapters {
 		if a.Rate > 0 && a.Name != "" {
 			s.Say(s.Part(NIC, a.Name), "rate", float64(a.Rate)*8/1e9, from)
 		}
 	}
+	s.SayWays(n, from)
 }
 
-// sayNearest notes the nearest adapter, the fastest of several.
-func (s *State) sayNearest(n *survey.Node, p *Part, bus, from string) {
-	best, name := -1, ""
-	var rate float64
-	for i, a := range n.Adapters {
-		here, ok := n.PCI[bus]
-		there, also := n.PCI[a.Bus]
-		if !ok || !also {
-			continue
-		}
-		if f := far(here, there); best < 0 || f < best || f == best && float64(a.Rate) > rate {
-			best, rate, name = f, float64(a.Rate), a.Name
-			if name == "" {
-				name = "adapter " + strconv.Itoa(i)
+// SayWays adds how far the adapters of a survey are from its GPUs.
+func (s *State) SayWays(n *survey.Node, from string) {
+	for g := range n.GPUs {
+		for i, a := range n.Adapters {
+			here, ok := n.PCI[n.GPUs[g].Bus]
+			there, also := n.PCI[a.Bus]
+			if ok && also {
+				s.Say(s.WayTo(g, cmp.Or(a.Name, "adapter "+strconv.Itoa(i))), "far", float64(far(here, there)), from)
 			}
 		}
 	}
-	if best < 0 {
-		return
-	}
-	s.Say(p, "nic", name, from)
-	s.Say(p, "nic_far", float64(best), from)
-	s.Say(p, "nic_way", Way(best), from)
 }
 
 // far is how far two devices are from one another: 0 below one PCIe switch, 1 over several, 2 over the CPU, 3 over another.

@@ -16,6 +16,7 @@ type Log struct {
 	Variables []Variable
 	Warnings  []Warning
 	Adapters  []Adapter
+	Sends     []Send
 	Notes     []string // what could not be told
 }
 
@@ -90,4 +91,14 @@ type Warning struct {
 // Adapter is an adapter that NCCL found on a host.
 type Adapter struct {
 	Host, Network, Name string
+}
+
+// Send is that a GPU sends to other nodes over an adapter, or receives, on some channel of collectives.
+type Send struct {
+	Place
+	Host    string
+	GPU     int    // by the driver's number; -1: not said
+	Bus     string // of the GPU, as sysfs writes it; "": not said
+	Adapter string
+	Direct  bool // GPUDirect
 }

@@ -302,7 +302,7 @@ func (j *judge) stagedCost(at *place) health.Cost {
 	}
 	share := max(float64(does.Time)/float64(should.Time)-1, 0)
 	return health.Cost{Known: true, Share: share, Best: share, Of: fmt.Sprintf("transfer of %v between two nodes", o.Size),
-		How: "five overlapping steps (topo show --crossing)"}
+		How: "five overlapping steps (topo show TOPOLOGY GPU GPU -s SIZE)"}
 }
 
 // peers finds GPUs of one host that reach each other through host memory, or over the network.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -178,18 +179,46 @@ func longer(before, after units.Time) float64 { return max(float64(after)/float6
 
 // stagedShare is what a transfer of a rank to the next node gets of its rate when it is staged through host memory.
 func (c *costs) stagedShare(t *topology.Topology, rank int) (float64, error) {
+	direct, staged, err := c.crossing(t, rank)
+	return float64(direct) / float64(staged), err
+}
+
+// crossing is what a transfer of a rank to the next node takes, and what it takes when it is staged through host memory.
+func (c *costs) crossing(t *topology.Topology, rank int) (direct, staged units.Time, err error) {
 	m, err := cost.MachineOn(t, c.profile)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var times [2]units.Time
-	for i, through := range []bool{false, true} {
-		r, err := crossing.Predict(t, rank, rank+t.NumRanks()/t.NumNodes(), m.Crossing(),
-			crossing.Options{Size: size, Shrink: 1, QueuePairs: 2, HostStaged: through})
+	o, to := crossing.Options{Size: size, Shrink: 1, QueuePairs: 2}, rank+t.NumRanks()/t.NumNodes()
+	r, err := crossing.Predict(t, rank, to, m.Crossing(), o)
+	if err != nil {
+		return 0, 0, err
+	}
+	o.HostStaged = true
+	through, err := crossing.Predict(t, rank, to, m.Crossing(), o)
+	return r.Time, through.Time, err
+}
+
+// staging says of each GPU, and of the ways from it, what staging leaves of the rate of its adapters; nothing where that is not known.
+func (c *costs) staging(s *health.State) error {
+	rates := map[string]string{} // by GPU
+	if c != nil && c.network {
+		two, err := c.site.Part(2, 0)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		times[i] = r.Time
+		for _, p := range s.Parts(health.GPU) {
+			if d, ok := gpuOf(two, p.Name); ok {
+				direct, staged, err := c.crossing(two, two.RankOf(d))
+				if err != nil {
+					return err
+				}
+				rates[p.Name] = fmt.Sprintf(", %.0f of %.0f GB/s", size.Per(staged).GBps(), size.Per(direct).GBps())
+			}
+		}
 	}
-	return float64(times[0]) / float64(times[1]), nil
+	for _, p := range slices.Concat(s.Parts(health.GPU), s.Parts(health.Way)) {
+		s.Set(p, "staging", rates[health.OfLink(p.Name)], derived)
+	}
+	return nil
 }

@@ -31,6 +31,7 @@ func derive(s *health.State) {
 		s.Say(s.Host(), "gpus_seen", max(s.Host().Number("gpus"), s.Host().Number("gpus_on_pci")), v.From)
 	}
 	adapters(s)
+	affinity(s)
 	normalDistance(s)
 	normalLinks(s)
 }

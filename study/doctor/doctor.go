@@ -77,6 +77,9 @@ func Examine(a Asked) (*Diagnosis, error) {
 		accesses(a.State, a.Rows, m.Access)
 	}
 	derive(a.State)
+	if err := costs.staging(a.State); err != nil {
+		return nil, err
+	}
 	for i := range rules().Rules {
 		if err := d.judge(a.State, &rules().Rules[i]); err != nil {
 			return nil, err

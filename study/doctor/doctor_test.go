@@ -37,8 +37,16 @@ func healthy() *health.State {
 			"throttle_brake": false, "throttle_thermal": false, "throttle_hardware": false,
 			"power_limit": 700.0, "power_limit_default": 700.0,
 			"clock": 1980.0 - float64(i), "clock_max": 1980.0, "clock_app": 1980.0, "clock_app_default": 1980.0, "utilization": 100.0,
-			"mig": false, "memory": 8e10, "memory_used": 7e10, "peers_reached": 7.0, "nic": fmt.Sprintf("mlx5_%d", i), "nic_far": 0.0,
-			"access": "strided loads in pieces of 64 bytes", "access_share": 0.98, "nic_way": "PIX", "numa": float64(i / 4)})
+			"mig": false, "memory": 8e10, "memory_used": 7e10, "peers_reached": 7.0,
+			"access": "strided loads in pieces of 64 bytes", "access_share": 0.98, "numa": float64(i / 4)})
+		for nic := range 8 {
+			far := map[bool]float64{true: 2, false: 3}[nic/4 == i/4]
+			if nic == i {
+				far = 0
+			}
+			s.Say(s.WayTo(i, fmt.Sprintf("mlx5_%d", nic)), "far", far, "test")
+		}
+		s.Say(s.WayTo(i, "eth0"), "far", 0.0, "test")
 		for link := range 18 {
 			say(s.Part(health.NVLink, fmt.Sprintf("%d/%d", i, link)), map[string]any{"up": true, "rate": 26.562, "replays": float64(link),
 				"recoveries": 0.0, "crc_errors": 0.0, "load": 0.1})
@@ -98,7 +106,10 @@ var planted = []struct {
 	{"memory-used", health.GPU, "4", "utilization", 0.0, "GPU 4 has 65.2 GiB of 74.5 GiB in use though"},
 	{"access-slow", health.GPU, "4", "access_share", 0.7, "GPU 4 reaches 70 % of what such GPUs do with strided loads in pieces of 64"},
 	{"p2p-off", health.GPU, "4", "peers_reached", 3.0, "GPU 4 reaches 3 of 7 other GPUs"},
-	{"nic-far", health.GPU, "5", "nic_far", 3.0, "GPU 5 is far from its adapter mlx5_5"},
+	{"nic-left-out", health.Variable, "NCCL_IB_HCA", "value", "^mlx5_5:1,eth0", "NCCL_IB_HCA is ^mlx5_5:1,eth0: it leaves out " +
+		"mlx5_5, nearest to GPU 5"},
+	{"nic-other", health.Way, "5/mlx5_1", "taken", true, "GPU 5 sends over mlx5_1, which is on another socket: " +
+		"host-staged, 42 of 43 GB/s; mlx5_5 is"},
 	{"nics-missing", health.Host, "", "nics", 6.0, "this machine has 6 of 8 network adapters"},
 	{"nic-down", health.NIC, "mlx5_3", "state", "Down", "mlx5_3 is down"},
 	{"nic-training", health.NIC, "mlx5_3", "physical", "Polling", "mlx5_3 does not come up"},
@@ -143,7 +154,7 @@ var planted = []struct {
 }
 
 // several need more than one fact, or all parts: what they find is tried by TestSeveralFacts.
-var several = []string{"gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended"}
+var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended"}
 
 func examined(t *testing.T, s *health.State) *Diagnosis {
 	t.Helper()
@@ -211,6 +222,14 @@ func TestSeveralFacts(t *testing.T) {
 		"gpus-missing": func(s *health.State) {
 			s.Set(s.Host(), "gpus", 7.0, "plant")
 			s.Set(s.Host(), "gpus_on_pci", 7.0, "plant")
+		},
+		"nic-far": func(s *health.State) {
+			s.Set(s.WayTo(5, "mlx5_5"), "far", 2.0, "plant")
+			s.Set(s.WayTo(5, "eth0"), "far", 2.0, "plant")
+		},
+		"nic-detour": func(s *health.State) {
+			s.Say(s.WayTo(5, "mlx5_4"), "taken", true, "plant")
+			s.Say(s.WayTo(5, "mlx5_4"), "direct", true, "plant")
 		},
 		"gpudirect": func(s *health.State) {
 			s.Set(s.Host(), "peermem", false, "plant")

@@ -76,12 +76,12 @@ func gpuOf(t *topology.Topology, name string) (topology.DeviceID, bool) {
 // gpusOf are the GPUs of an effect in the first node; all of them where its parts are no GPUs, as variables are not.
 func gpusOf(t *topology.Topology, e *health.Effect) (out []topology.DeviceID) {
 	for _, name := range e.Parts {
-		if d, ok := gpuOf(t, name); ok {
+		if d, ok := gpuOf(t, health.OfLink(name)); ok {
 			out = append(out, d)
 		}
 	}
 	for r, d := range t.Ranks() {
-		if _, err := strconv.Atoi(e.Parts[0]); err != nil && t.NodeOf(r) == 0 {
+		if _, err := strconv.Atoi(health.OfLink(e.Parts[0])); err != nil && t.NodeOf(r) == 0 {
 			out = append(out, d)
 		}
 	}

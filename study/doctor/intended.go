@@ -19,9 +19,9 @@ func Describe(s *health.State, t *topology.Topology, from string) {
 		s.Say(p, "peers_reached", float64(reached(router, t, r, nil)), from)
 		s.Say(p, "pcie_line", rateOf(t, d, topology.PCIe), from)
 		if len(nics) > 0 {
-			far := nearest(router, d, nics)
+			nic, far := nearest(router, d, nics)
+			s.Say(p, "nic", t.DeviceName(nic), from)
 			s.Say(p, "nic_far", far, from)
-			s.Say(p, "nic_way", health.Way(int(far)), from)
 		}
 	}
 }
@@ -43,7 +43,8 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 			s.Set(p, "pcie_line_intended", rateOf(t, d, topology.PCIe), from)
 		}
 		if named && len(nics) > 0 {
-			s.Set(p, "nic_far_normal", nearest(router, d, nics), from)
+			_, far := nearest(router, d, nics)
+			s.Set(p, "nic_far_normal", far, from)
 		}
 	}
 	if !named || len(nics) == 0 {
@@ -97,20 +98,15 @@ func reached(r *topology.Router, t *topology.Topology, rank int, s *health.State
 	return n
 }
 
-// nearest is how far the nearest adapter of a device is, as health.Way counts.
-func nearest(r *topology.Router, d topology.DeviceID, nics []topology.DeviceID) float64 {
-	best := 3
+// nearest is the nearest adapter of a device, and how far it is, as health.WayWords counts.
+func nearest(r *topology.Router, d topology.DeviceID, nics []topology.DeviceID) (best topology.DeviceID, far float64) {
+	best, far = nics[0], 3
 	for _, nic := range nics {
 		for _, p := range r.Paths(d, nic) {
-			switch p.Kind {
-			case topology.PIX:
-				best = min(best, 0)
-			case topology.PXB:
-				best = min(best, 1)
-			case topology.PHB:
-				best = min(best, 2)
+			if x := slices.Index([]topology.RouteKind{topology.PIX, topology.PXB, topology.PHB}, p.Kind); x >= 0 && float64(x) < far {
+				best, far = nic, float64(x)
 			}
 		}
 	}
-	return float64(best)
+	return best, far
 }
