@@ -24,6 +24,7 @@ import (
 type doctorFlags struct {
 	Topology string `flag:"topology,t,complete={topologies},files"`
 	Bundle   string `flag:"how bundle"`
+	RAS      rasFlags
 	Profile  profileFlag
 	Format   cli.FormatFlag
 	Groups   groupFlags
@@ -35,6 +36,9 @@ func (f *doctorFlags) Args(*cobra.Command, []string) error { return nil }
 // Run says what is wrong.
 func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	if done, err := f.groups(cmd, files); done || err != nil {
+		return err
+	}
+	if err := f.RAS.check(cmd); err != nil {
 		return err
 	}
 	var e evidence
@@ -50,7 +54,12 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	if len(files) == 0 {
+	switch {
+	case f.RAS.Address != "":
+		if err := e.ask(cmd, &f.RAS); err != nil {
+			return err
+		}
+	case len(files) == 0:
 		if err := e.live(); err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ func headOf(file string) ([]byte, error) {
 // groups examines a cluster by tests of groups of its nodes; done says that it was asked for.
 func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err error) {
 	list, others := groupTests(files)
+	others = others || f.RAS.Address != ""
 	if len(list) == 0 && f.Groups.Plan == "" {
 		return false, cli.NoEffect(cmd, "without logs of nccl-tests or messages of probe", "repeats")
 	}

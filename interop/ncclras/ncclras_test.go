@@ -54,7 +54,7 @@ func TestFormatsAgree(t *testing.T) {
 }
 
 // What the text says where processes are gone and ranks report errors, as client_support.cc writes it.
-const errors = `NCCL version 2.28.9 compiled with CUDA 13.0
+const withErrors = `NCCL version 2.28.9 compiled with CUDA 13.0
 CUDA runtime version 13000, driver version 13000
 
 Job summary
@@ -104,7 +104,7 @@ TIMEOUT
 `
 
 func TestErrors(t *testing.T) {
-	roll, err := Parse(strings.NewReader(errors), "ras.txt")
+	roll, err := Parse(strings.NewReader(withErrors), "ras.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(errors))
+	f.Add([]byte(withErrors))
 	for _, name := range []string{"ras_missing.json", "ras_missing.txt"} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {

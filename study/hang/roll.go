@@ -128,7 +128,7 @@ func behind(c *observed.Standing, now *observed.Roll, before []*observed.Roll) (
 		f := health.Finding{Rule: "hang/behind", Part: part(c), Level: health.Notice, Source: rollSource, From: []string{c.Place.String()},
 			Says: fmt.Sprintf("differs in %s: %s launched %d, %d ranks launched %d", n.Op, who, n.Upto, front.Ranks, front.Upto),
 			Why:  "in one roll of a running job ranks may differ by a moment",
-			Do:   "take another roll some seconds later and give both: ncclras -f json"}
+			Do:   "take another roll some seconds later and give both: ncclras -f json; or railyard doctor --how ras=HOST asks twice"}
 		for _, earlier := range before {
 			if another(earlier, now) && stood(c, n, earlier) {
 				f.Level, f.Rule = health.Broken, "hang/never-came"
