@@ -49,7 +49,7 @@ type exportFlags struct {
 
 	Launch   string `flag:"how launch,default=stream,one=graph|stream"`
 	Measured string `flag:"how measured"`
-	force    bool   // what makes NCCL slower is written too
+	Force    bool   `flag:"force"`
 	stderr   io.Writer
 }
 
@@ -108,9 +108,6 @@ func (f *exportFlags) Run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	f.stderr = cmd.ErrOrStderr()
-	if f.force, err = cmd.Flags().GetBool("force"); err != nil {
-		return err
-	}
 	var s *schedule.Schedule
 	if f.Plan != "" {
 		if s, err = readSchedule(f.Plan, t); err != nil {

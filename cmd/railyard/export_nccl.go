@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,8 +94,8 @@ var checked = func() (out []units.Bytes) {
 	return out
 }()
 
-// ofPlan is the one row that comes nearest to a plan, with as many channels at least as NCCL gives it for large sizes: a channel of
-// ours may fill all links, NCCL's is one thread block.
+// ofPlan is what comes nearest to a plan, with as many channels at least as NCCL gives it for large sizes: a channel of ours may fill all
+// links, NCCL's is one thread block. Where rows are by size, those at which it would be slower are left to NCCL.
 func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.judge.Model.NVLS().Channels > 0)
 	r := x.row(s.Spec.Kind, 0, proof.Way{Algorithm: algo, Protocol: string(s.Protocol)}, min(len(s.Channels), 32))
@@ -106,19 +107,32 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	if len(sizes) == 0 {
 		sizes = checked
 	}
+	var at, kept []nccltuner.Row
 	for _, size := range sizes {
-		v, ok := x.judge.Of(proof.Case{Kind: s.Spec.Kind, Size: size}, proof.Way{Algorithm: r.Algorithm, Protocol: r.Protocol})
-		if ok {
-			r.Proofs = append(r.Proofs, proved(size, v))
+		c, one := proof.Case{Kind: s.Spec.Kind, Size: size}, r
+		v, known := x.judge.Of(c, proof.Way{Algorithm: r.Algorithm, Protocol: r.Protocol})
+		if one.Min = size; known {
+			one.Proofs = []nccltuner.Proof{proved(size, v)}
 		}
+		if at = append(at, one); v.Slower {
+			var err error
+			if one, err = x.own(c); err != nil {
+				return nil, err
+			}
+		}
+		kept = append(kept, one)
 	}
-	rows := nccltuner.Ranges([]nccltuner.Row{r})
+	bySize := slices.Contains([]string{toTuner, toPlugin}, x.f.To)
+	if some := slices.ContainsFunc(kept, func(r nccltuner.Row) bool { return !r.Own }); bySize && some && !x.f.Force {
+		return nccltuner.Ranges(kept), nil
+	}
+	rows := nccltuner.Ranges(at)
 	return rows, x.f.mayBeSlower(nccltuner.Slower(rows))
 }
 
 // mayBeSlower passes on that what is written would make NCCL slower; a warning where the user insists.
 func (f *exportFlags) mayBeSlower(err error) error {
-	if err != nil && f.force {
+	if err != nil && f.Force {
 		fmt.Fprintf(f.stderr, "railyard: warning: %v\n", err)
 		return nil
 	}
@@ -188,13 +202,25 @@ func (x *tunerRows) best(c proof.Case) (nccltuner.Row, error) {
 	}
 	v, wins := x.judge.Best(c, ways)
 	if !wins {
-		var ok bool
-		if v, ok = x.judge.AsOwn(c, ways); !ok {
-			v, _ = x.judge.Of(c, ways[0])
-		}
+		return x.own(c)
 	}
 	r := x.row(c.Kind, c.Size, v.Way, channels[v.Way])
-	if r.Own = !wins; v.Own > 0 {
+	r.Proofs = []nccltuner.Proof{proved(c.Size, v)}
+	return r, nil
+}
+
+// own is what takes as long as NCCL's own choice, marked as such.
+func (x *tunerRows) own(c proof.Case) (nccltuner.Row, error) {
+	ways, channels, err := x.judge.Candidates(c)
+	if err != nil {
+		return nccltuner.Row{}, err
+	}
+	v, ok := x.judge.AsOwn(c, ways)
+	if !ok {
+		v, _ = x.judge.Of(c, ways[0])
+	}
+	r := x.row(c.Kind, c.Size, v.Way, channels[v.Way])
+	if r.Own = true; v.Own > 0 {
 		r.Proofs = []nccltuner.Proof{proved(c.Size, v)}
 	}
 	return r, nil

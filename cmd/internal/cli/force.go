@@ -22,7 +22,9 @@ func guardFiles(cmd *cobra.Command) {
 	if len(names) == 0 {
 		return
 	}
-	cmd.Flags().Bool("force", false, "replace files that exist")
+	if cmd.Flags().Lookup("force") == nil { // some say what else they do then
+		cmd.Flags().Bool("force", false, "replace files that exist")
+	}
 	run := cmd.RunE
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		for _, f := range names {
