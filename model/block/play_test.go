@@ -25,7 +25,8 @@ type playOff struct {
 	mem     map[[2]int][]byte // by rank and buffer
 	flags   map[flagOf]int
 	packets map[packetAt]packet
-	wanted  map[packetAt]bool // what is ever taken
+	wanted  map[packetAt]bool      // what is ever taken
+	waiting map[any][]*playedBlock // for a flag (flagOf) or for a packet (packetAt)
 	ranks   []playing
 	pairs   []*playedPair
 	bells   []*playedBell
@@ -88,6 +89,7 @@ type playedBlock struct {
 	urgency                float64
 	read, written          []stretch // since its threads last waited for one another
 	took                   bool      // packets, since then
+	waits                  bool      // for something that nobody has written since it was looked at
 }
 
 // stretch is bytes of memory.
@@ -131,7 +133,7 @@ func proxied(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *pl
 func newPlayOff(s *schedule.Schedule, o Options, p *Staged, random *rand.Rand) *playOff {
 	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{},
 		flags: map[flagOf]int{}, packets: map[packetAt]packet{},
-		wanted: map[packetAt]bool{}, ranks: make([]playing, s.Spec.Ranks)}
+		wanted: map[packetAt]bool{}, waiting: map[any][]*playedBlock{}, ranks: make([]playing, s.Spec.Ranks)}
 	for r := range s.Spec.Ranks {
 		in, out := x.layout.Elements(r, schedule.Input), x.layout.Elements(r, schedule.Output)
 		if o.InPlace {
@@ -397,7 +399,7 @@ func (x *playOff) next() (best *playedBlock, message *playedPair) {
 	for _, k := range x.ranks {
 		for _, s := range k.streams {
 			for _, b := range s.blocks {
-				if (best == nil || b.urgency > best.urgency) && x.ready(b) {
+				if !b.waits && (best == nil || b.urgency > best.urgency) && x.ready(b) {
 					best = b
 				}
 			}
@@ -454,7 +456,9 @@ func (x *playOff) serve(b *playedBell) {
 		skip += int64(epoch&1) * x.half
 		copy(x.bytes(Ref{b.To, SlotBuffer, p.At + skip})[:n], x.bytes(Ref{b.rank, SlotBuffer, p.From + skip})[:n])
 	}
-	x.flags[flagOf{b.To, b.rank, b.Lane, b.instance, b.Line}] = b.told
+	at := flagOf{b.To, b.rank, b.Lane, b.instance, b.Line}
+	x.flags[at] = b.told
+	x.wake(at)
 	b.urgency = x.random.Float64()
 }
 
@@ -483,6 +487,7 @@ func (b *playedBlock) shareOf(op *Op, i int) (skip, n int64) {
 	return b.share(op.Limit)
 }
 
+// ready reports whether a block could go on; one that could not is looked at again when what it lacks is written.
 func (x *playOff) ready(b *playedBlock) bool {
 	op := b.op()
 	epoch := x.ranks[b.rank].epoch
@@ -494,17 +499,35 @@ func (x *playOff) ready(b *playedBlock) bool {
 			}
 		}
 		for peers := op.Peers; peers != 0; peers &= peers - 1 {
-			if x.flags[flagOf{b.rank, b.ranks[bits.TrailingZeros32(peers)], op.Lane, b.instance, op.Line}] < want {
-				return false
+			at := flagOf{b.rank, b.ranks[bits.TrailingZeros32(peers)], op.Lane, b.instance, op.Line}
+			if x.flags[at] < want {
+				return x.wait(b, at)
 			}
 		}
 	}
 	for i, r := range op.PacketSources {
-		if _, n := b.shareOf(op, i); n > 0 && x.packets[x.place(b, op, r)].epoch != epoch {
-			return false
+		if _, n := b.shareOf(op, i); n > 0 {
+			if at := x.place(b, op, r); x.packets[at].epoch != epoch {
+				return x.wait(b, at)
+			}
 		}
 	}
 	return true
+}
+
+// wait has a block wait for a flag or a packet: false.
+func (x *playOff) wait(b *playedBlock, at any) bool {
+	b.waits = true
+	x.waiting[at] = append(x.waiting[at], b)
+	return false
+}
+
+// wake has those who wait for a flag or a packet looked at again.
+func (x *playOff) wake(at any) {
+	for _, b := range x.waiting[at] {
+		b.waits = false
+	}
+	delete(x.waiting, at)
 }
 
 // place is that of the block's part in a packet buffer.
@@ -552,6 +575,7 @@ func (x *playOff) raise(b *playedBlock, op *Op) error {
 			return fmt.Errorf("flag %+v was %#x before it is %#x", f, x.flags[f], v)
 		}
 		x.flags[f] = v
+		x.wake(f)
 	}
 	return nil
 }
@@ -645,6 +669,7 @@ func (x *playOff) combine(b *playedBlock, op *Op, i int, sources, packets, desti
 			return fmt.Errorf("launch %d of rank %d puts packets where those of launch %d have not been taken", epoch, b.rank, old.epoch)
 		}
 		x.packets[at] = packet{epoch, slices.Clone(sum)}
+		x.wake(at)
 	}
 	return nil
 }
