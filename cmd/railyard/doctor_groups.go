@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/interop/foreign/hostlist"
 	"railyard/interop/nccltests"
 	"railyard/model/measurement"
 	"railyard/model/units"
@@ -24,6 +25,7 @@ import (
 // groupFlags say what is written of tests of groups of nodes.
 type groupFlags struct {
 	Plan    string  `flag:"plan,one=slurm|kubernetes"`
+	Nodes   int     `flag:"nodes,lo=0"` // of the cluster; 0: as its topology says
 	Repeats float64 `flag:"how repeats,default=0.05"`
 }
 
@@ -68,17 +70,17 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	list, others := groupTests(files)
 	others = others || f.RAS.Address != ""
 	if len(list) == 0 && f.Groups.Plan == "" {
-		return false, cli.NoEffect(cmd, "without logs of nccl-tests or messages of probe", "repeats")
+		return false, cli.NoEffect(cmd, "without logs of nccl-tests or messages of probe", "nodes", "repeats")
 	}
 	if f.Topology == "" { // other kinds may say something of them
-		return f.Groups.Plan != "", cli.NoEffect(cmd, "without the cluster's topology: give it with -t", "plan", "repeats")
+		return f.Groups.Plan != "", cli.NoEffect(cmd, "without the cluster's topology: give it with -t", "plan", "nodes", "repeats")
 	}
-	t, err := study.Site{Name: f.Topology, Source: source}.Load()
+	t, err := study.Site{Name: f.Topology, Nodes: f.Groups.Nodes, Source: source}.Load()
 	switch {
 	case err != nil:
 		return true, err
 	case t.NumNodes() == 1 && f.Groups.Plan == "":
-		return false, cli.NoEffect(cmd, "on one node", "repeats")
+		return false, cli.NoEffect(cmd, "on one node", "nodes", "repeats")
 	case others:
 		return true, cli.Usagef("logs of nccl-tests and messages of probe are of a cluster, other files of one machine: give them by " +
 			"themselves")
@@ -100,7 +102,7 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	case f.Groups.Plan != "" && len(d.Next) == 0:
 		return true, fmt.Errorf("no test would say more: leave --plan out to see what is known")
 	case f.Groups.Plan != "":
-		return true, groups.Write(cmd.OutOrStdout(), f.Groups.Plan, d)
+		return true, groups.Write(cmd.OutOrStdout(), f.Groups.Plan, d, hostlist.Write)
 	}
 	if err := f.Format.Emit(cmd, d); err != nil {
 		return true, err

@@ -189,13 +189,13 @@ func TestPlans(t *testing.T) {
 	d := &report.GroupsDocument{GPUs: 8, Collective: "all_reduce", SizeBytes: 1 << 32, Next: []report.GroupTest{{Name: "group-3", Nodes: 2,
 		Hosts: []string{"a", "b"}, Adapters: "0-1", Passes: .5}}}
 	for engine, want := range map[string][]string{
-		"slurm": {"#SBATCH --nodelist=a,b", "--ntasks-per-node=8", `echo "# adapters 0-1"`, "NCCL_IB_HCA==mlx5_0,mlx5_1",
+		"slurm": {"#SBATCH --nodelist=a+b", "--ntasks-per-node=8", `echo "# adapters 0-1"`, "NCCL_IB_HCA==mlx5_0,mlx5_1",
 			"all_reduce_perf -b 4294967296"},
 		"kubernetes": {"replicas: 2", `values: ["a", "b"]`, "nvidia.com/gpu: 8", "NCCL_IB_HCA==mlx5_0,mlx5_1",
 			"all_reduce_perf_mpi -b 4294967296"},
 	} {
 		var out bytes.Buffer
-		if err := Write(&out, engine, d); err != nil {
+		if err := Write(&out, engine, d, func(hosts []string) string { return strings.Join(hosts, "+") }); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range want {

@@ -18,7 +18,7 @@ var Engines = []string{"slurm", "kubernetes"}
 var plans embed.FS
 
 var planTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"list": func(hosts []string) string { return strings.Join(hosts, ",") },
+	"list": func(hosts []string) string { return strings.Join(hosts, ",") }, // unless Write is told another
 	"hcas": hcas,
 	"size": func(bytes int64) string { return fmt.Sprint(bytes) },
 	"perf": func(collective string) string {
@@ -37,7 +37,11 @@ func hcas(adapters string) (string, error) {
 	return "=" + strings.Join(names, ","), err
 }
 
-// Write writes the tests that are to be run next as jobs.
-func Write(w io.Writer, engine string, d *report.GroupsDocument) error {
-	return planTemplates.ExecuteTemplate(w, engine+".tmpl", d)
+// Write writes the tests that are to be run next as jobs; list is a list of hosts as the engine has them on a line.
+func Write(w io.Writer, engine string, d *report.GroupsDocument, list func(hosts []string) string) error {
+	t, err := planTemplates.Clone()
+	if err != nil {
+		return err
+	}
+	return t.Funcs(template.FuncMap{"list": list}).ExecuteTemplate(w, engine+".tmpl", d)
 }
