@@ -289,10 +289,14 @@ func (c *contest) row() (Row, error) {
 		row.RunnerUp, row.RunnerTime = c.list[c.second].Schedule, c.list[c.second].Time
 	}
 	for i := range c.list {
-		if x := &c.list[i]; x.Pruned && !x.TooLarge {
-			if gain := 1 - float64(x.Time)/float64(best.Time); gain > 1e-6 { // less is rounding
-				x.Gain = gain
-			}
+		x, foretold := &c.list[i], c.looks[i].predicted
+		if !x.Pruned || x.TooLarge {
+			continue
+		}
+		if gain := 1 - float64(x.Time)/float64(best.Time); foretold > best.Time {
+			x.Limit = fmt.Sprintf("takes about %v, as its like in other numbers of slices say", foretold)
+		} else if gain > 1e-6 { // less is rounding
+			x.Gain = gain
 		}
 	}
 	slices.SortStableFunc(c.list, func(a, b Considered) int {
