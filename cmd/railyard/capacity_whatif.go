@@ -104,7 +104,7 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	d.Notes = append(d.Notes, sharedAdapters(b)...)
-	if err := f.Prices.difference(d, a, b, f.Change.Faster); err != nil {
+	if err := f.Prices.difference(d, a, b, f.Change.Faster, cmd.Flags().Changed("prices")); err != nil {
 		return err
 	}
 	return f.Format.Emit(cmd, d)

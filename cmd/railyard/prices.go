@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -49,14 +50,17 @@ func reorder(list *inventory.Inventory, t *topology.Topology, class string, book
 	return fmt.Errorf("price book %s has no class of %s Gb/s, which %s would be", book.Name, gbps, class)
 }
 
-// difference is the price of a change. What the shipped book does not know is a note; what
+// difference is the price of a change that buys something, or that was asked for. What the shipped book does not know is a note; what
 // the user's lacks is an error.
-func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topology, faster []string) error {
+func (f *priceFlags) difference(d *report.WhatIfDocument, a, b *topology.Topology, faster []string, asked bool) error {
+	lists := []inventory.Inventory{inventory.Of(a.Healthy()), inventory.Of(b.Healthy())}
+	if !asked && len(faster) == 0 && reflect.DeepEqual(lists[0], lists[1]) {
+		return nil
+	}
 	book, err := price.Read(f.File)
 	if err != nil {
 		return err
 	}
-	lists := []inventory.Inventory{inventory.Of(a.Healthy()), inventory.Of(b.Healthy())}
 	for _, change := range faster {
 		class, _, _ := strings.Cut(change, "=")
 		if err := reorder(&lists[1], b.Healthy(), class, book); err != nil {
