@@ -179,5 +179,5 @@ func (f *exportFlags) tuning(cmd *cobra.Command, w io.Writer, t *topology.Topolo
 	}
 	comments := []string{x.title(s), nccltuner.OneThread, nccltuner.Unproven,
 		"collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"}
-	return nccltuner.WriteCSV(w, comments, rows, x.otherChannels())
+	return nccltuner.WriteCSV(w, comments, rows, max(x.otherChannels(), 1))
 }

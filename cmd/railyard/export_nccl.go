@@ -229,13 +229,13 @@ func (x *tunerRows) own(c proof.Case) (nccltuner.Row, error) {
 // otherChannels are the channels of what was not planned: as many as large rings take.
 func (x *tunerRows) otherChannels() int { return x.channels(collective.AllReduce, "ring") }
 
-// channels are how many NCCL gives an algorithm for large sizes; 1 where it does not say.
+// channels are how many NCCL gives an algorithm for large sizes; 0 where that is not known.
 func (x *tunerRows) channels(k collective.Kind, algo string) int {
 	_, channels, err := x.judge.Candidates(proof.Case{Kind: k, Size: units.GiB})
 	if err != nil {
-		return 1
+		return 0
 	}
-	return max(channels[proof.Way{Algorithm: algo, Protocol: "simple"}], 1)
+	return channels[proof.Way{Algorithm: algo, Protocol: "simple"}]
 }
 
 // graph writes NCCL's graph file of a plan.

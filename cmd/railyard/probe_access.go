@@ -7,6 +7,7 @@ import (
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/units"
 )
 
 // nearly is the share of a pattern's best rate from which on larger pieces gain no more than repeats of a run differ by.
@@ -57,22 +58,28 @@ func patternLine(a *cost.Access, how measurement.Access) string {
 		share(enough), enough.Piece)
 }
 
-// memoryLines are what each allocator takes, and how fast copies are in what it gave.
+// memoryLines are what each allocator takes for the largest size, and how fast copies are in what it gave: medians of repeats.
 func memoryLines(rows []measurement.Link) (lines []string) {
 	for _, by := range []string{measurement.Plain, measurement.Pool, measurement.Mapped} {
-		var took, rate *measurement.Link
-		for i := range rows {
-			switch x := &rows[i]; x.Kind {
-			case measurement.AllocBy + by:
-				took = x
-			case measurement.CopyIn + by:
-				rate = x
-			}
-		}
-		if took != nil && rate != nil {
-			lines = append(lines, fmt.Sprintf("memory, %s: %v taken and given back in %.0f µs, copies in it %.0f GB/s", by, took.Bytes,
-				took.Value, rate.Value))
+		bytes, took := largest(rows, measurement.AllocBy+by)
+		_, rates := largest(rows, measurement.CopyIn+by)
+		if took != nil && rates != nil {
+			lines = append(lines, fmt.Sprintf("memory, %s: %v taken and given back in %.0f µs, copies in it %.0f GB/s", by, bytes,
+				measurement.Median(took), measurement.Median(rates)))
 		}
 	}
 	return lines
+}
+
+// largest are the values of a kind at its largest size.
+func largest(rows []measurement.Link, kind string) (bytes units.Bytes, values []float64) {
+	for _, x := range rows {
+		if x.Kind == kind && x.Bytes > bytes {
+			bytes, values = x.Bytes, nil
+		}
+		if x.Kind == kind && x.Bytes == bytes {
+			values = append(values, x.Value)
+		}
+	}
+	return bytes, values
 }

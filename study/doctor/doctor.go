@@ -245,9 +245,12 @@ func (r *Rule) finding(g *group) (f health.Finding, err error) {
 		parts = append(parts, m.part)
 		f.Effect.Value = m.part.Text("value")
 		f.Effect.Parts = append(f.Effect.Parts, m.part.Name)
-		f.From = append(f.From, m.from...)
+		for _, from := range m.from {
+			if !slices.Contains(f.From, from) {
+				f.From = append(f.From, from)
+			}
+		}
 	}
-	f.From = slices.Compact(f.From)
 	f.Part, f.Effect.On, f.Effect.Left = called(parts), r.Effect, g.left
 	if f.Why, err = fill(&r.Why, g.members...); err != nil {
 		return f, err
