@@ -34,6 +34,8 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 		return "nothing moves", nil
 	case best < 0 || r.Launch*2 > r.Time:
 		return fmt.Sprintf("launch: %v of %v", r.Launch, r.Time), nil
+	case r.Node != nil && r.Node.Utilisation > max(busyEnough, r.Links[best].Utilisation):
+		return r.Node.String(), nil
 	case r.Links[best].Utilisation < busyEnough:
 		steps, err := p.Steps()
 		l := r.Links[best]

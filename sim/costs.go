@@ -138,8 +138,10 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	}
 	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, ahead: t.Ahead}
 	limit := math.Inf(1)
-	if t.Cap > 0 {
-		limit = float64(t.Cap)
+	for _, most := range []units.Rate{t.Cap, t.Node, t.NodeWay} {
+		if most > 0 {
+			limit = min(limit, float64(most))
+		}
 	}
 	solo := min(limit, k.solo*c.eff)
 	limit = min(limit, k.private*c.eff)

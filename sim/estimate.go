@@ -58,6 +58,7 @@ type pricedSequence struct {
 // seqCost is what a slice of a connection's messages costs.
 type seqCost struct {
 	time   float64 // alone on its route, one after the other
+	bytes  float64
 	weight float64 // bytes over efficiency
 }
 
@@ -70,6 +71,7 @@ func (x *estimator) conn(k *conn) {
 		for i, s := range x.e.listed(k) {
 			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
 			c.time += times * float64(m.solo)
+			c.bytes += times * float64(x.e.table.bytes[s])
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
 		}
 		x.seqs[key] = c
@@ -77,7 +79,11 @@ func (x *estimator) conn(k *conn) {
 	n := float64(x.e.strand(k.channel).slices)
 	x.most = max(x.most, c.time*n)
 	for _, u := range r.use {
-		x.load[u.res] += c.weight * n * u.weight * float64(u.count)
+		load := c.weight
+		if x.e.res[u.res].node != nil {
+			load = c.bytes
+		}
+		x.load[u.res] += load * n * u.weight * float64(u.count)
 	}
 }
 

@@ -57,7 +57,11 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 	f := &folder{p: p, sender: make([]int32, len(p.conns)), place: make([]int32, len(p.conns)), uses: map[int32][]connUse{},
 		colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
-		f.colour.res[i] = symmetry.Mix(symmetry.Mix(1, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].crowded)))
+		kind := uint64(1)
+		if p.res[i].node != nil {
+			kind = 7
+		}
+		f.colour.res[i] = symmetry.Mix(symmetry.Mix(kind, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].crowded)))
 	}
 	for i := range p.conns {
 		k := &p.conns[i]

@@ -38,6 +38,7 @@ func (p *Plan) loads(e *engine, r *Result) {
 		r.Links[i] = p.load(w, bytes[i], r.Time)
 	}
 	r.Shared = p.mostShared(perRoute, r.Time)
+	r.Node = p.busiestNode(perRoute, r.Time)
 	if p.symmetry != nil {
 		p.symmetry.spread(r, len(p.topo.Links()))
 	}

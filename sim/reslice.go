@@ -8,12 +8,16 @@ import (
 
 // Resliced is the plan of a schedule that differs from this plan's only in its protocol and the numbers of
 // slices, where channels of the same number have the same again: nothing has to be compiled
-// again. The caller vouches for that; ok is false where it is plainly not so, and where one is for copy engines, which sum up otherwise.
+// again. The caller vouches for that; ok is false where it is plainly not so, where one is for copy engines, which sum up otherwise, and
+// where messages of the other protocol find other rates in nodes.
 func (p *Plan) Resliced(s *schedule.Schedule) (q *Plan, ok bool) {
 	if len(p.jobs) != 1 || len(p.strands) != len(s.Channels) || p.jobs[0].Ranks != nil {
 		return nil, false
 	}
 	if was := p.jobs[0].Schedule.Protocol; was != s.Protocol && (was == schedule.CopyEngine || s.Protocol == schedule.CopyEngine) {
+		return nil, false
+	}
+	if p.sharedInNodes(p.jobs[0].Schedule.Protocol) != p.sharedInNodes(s.Protocol) {
 		return nil, false
 	}
 	clone := *p

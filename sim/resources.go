@@ -16,6 +16,7 @@ type resource struct {
 	links    float64 // the same of those that leave no switch of a network; +Inf: there are none
 	crowded  float64 // bytes/s while several messages cross it (see congestion.go)
 	routes   int32
+	node     *side // what a node's adapters share (see node.go), where efficiency, that of links, does not count; nil: links
 }
 
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
@@ -52,6 +53,9 @@ func (c *compiler) mergeLinks() error {
 			bySignature[string(sig)] = id
 		}
 		c.res[id].add(capacity, c.isPort(w.link))
+	}
+	if err := c.shareNodes(); err != nil {
+		return err
 	}
 	c.crowd()
 	return nil
@@ -221,6 +225,10 @@ func (c *compiler) classify() {
 		r.solo, r.private = math.Inf(1), math.Inf(1)
 		shared := r.use[:0]
 		for _, u := range r.use {
+			if c.res[u.res].node != nil {
+				shared = append(shared, u)
+				continue
+			}
 			rate := c.res[u.res].capacity / u.weight
 			r.solo = min(r.solo, rate)
 			if c.res[u.res].routes == 1 && perRoute[i] == 1 && u.count == 1 {

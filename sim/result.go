@@ -20,6 +20,7 @@ type Result struct {
 	Launch     units.Time
 	Links      []LinkLoad // links that carry anything, by id and lane
 	Shared     *Shared    // where several jobs use one link
+	Node       *NodeLoad  // the busiest of what adapters of a node share, where the profile has such
 	SentBytes  []units.Bytes
 	Balance    Balance
 	Bottleneck string

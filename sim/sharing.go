@@ -178,7 +178,7 @@ func (s *sharing) add(e *engine, c int32) {
 		u := &uses[i]
 		if u.load = u.full; k.eff != 1 {
 			for u.load = 0; len(weighted) > 0 && weighted[0].res == u.res; weighted = weighted[1:] {
-				u.load += fixedWeight(weighted[0].weight/k.eff, weighted[0].count)
+				u.load += fixedWeight(e.res[u.res].weight(weighted[0].weight, k.eff), weighted[0].count)
 			}
 		}
 		x := &s.res[u.res]

@@ -57,8 +57,12 @@ type Curve struct {
 	Gap    units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
 	// Ahead: α of a message passes while those before it on its connection move, as where many are under way at once; else its
 	// bytes begin to move α after the last ones have come.
-	Ahead    bool       `file:"ahead"`
-	Reduce   units.Rate `file:"reduce"` // the profile's in schedules of this very protocol; 0: as there
+	Ahead bool `file:"ahead"`
+	// What all messages that leave or enter a node by its adapters share, whatever their efficiency: memory, a switch of PCIe, cores
+	// that copy. 0: nothing but links.
+	Node     units.Rate `file:"node"`     // both ways together
+	NodeWay  units.Rate `file:"node_way"` // each way
+	Reduce   units.Rate `file:"reduce"`   // the profile's in schedules of this very protocol; 0: as there
 	Copy     units.Rate `file:"copy"`
 	Segments []Segment  `file:"segments,some,lines"`
 	Origin   *Origin    // where it is not the profile's

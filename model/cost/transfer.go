@@ -26,6 +26,8 @@ type Transfer struct {
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
 	Ahead      bool       // see Curve
+	// What all messages of a node's adapters share; 0: nothing but links.
+	Node, NodeWay units.Rate
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -43,7 +45,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
+	x.Peer, x.Gap, x.Launch, x.Ahead, x.Node, x.NodeWay = c.Peer, c.Gap, c.Launch, c.Ahead, c.Node, c.NodeWay
 	return x
 }
 
@@ -69,7 +71,18 @@ func (s *Segment) transfer() Transfer {
 func (x Transfer) towards(y Transfer, share float64) Transfer {
 	x.Alpha += units.Time(math.Round(share * float64(y.Alpha-x.Alpha)))
 	x.Efficiency = 1 / ((1-share)/x.Efficiency + share/y.Efficiency)
+	if each := (1-share)*perByte(x.Cap) + share*perByte(y.Cap); each > 0 {
+		x.Cap = units.Rate(1 / each)
+	}
 	return x
+}
+
+// perByte is the time of a byte in seconds; nothing where a rate has no cap.
+func perByte(r units.Rate) float64 {
+	if r == 0 {
+		return 0
+	}
+	return 1 / float64(r)
 }
 
 // Between is which share of the way from one size to another a size is, on a scale of

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// All messages that leave or enter a node by its adapters share what the topology has no link for: memory that they cross, a switch of
+// PCIe, cores that copy. A profile says what that carries (see cost.Curve), each way and both ways together. A message takes of it its
+// bytes, in the node that it leaves and in the one that it enters.
+
+// side is what messages share in a node, and which.
+type side struct {
+	node  int
+	which string // leave, enter, or both
+}
+
+const both = "leave and enter"
+
+// sharers are routes that share a side.
+type sharers struct {
+	side
+	rate units.Rate
+	uses []linkUse
+}
+
+// inNodes are the rates of what messages of a protocol share.
+type inNodes struct{ node, way units.Rate }
+
+func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
+	t := p.profile.Transfer(topology.Network, string(protocol), 0)
+	return inNodes{t.Node, t.NodeWay}
+}
+
+// shareNodes adds resources of nodes to the routes between them.
+func (c *compiler) shareNodes() error {
+	var all []*sharers // in order of routes
+	index := map[side]*sharers{}
+	for i := range c.routes {
+		r := &c.routes[i]
+		if r.full.Medium != topology.Network {
+			continue
+		}
+		t := c.sharedInNodes(c.jobs[r.job].Schedule.Protocol)
+		from, to := c.topo.NodeOf(int(r.src)), c.topo.NodeOf(int(r.dst))
+		for _, x := range []sharers{{side{from, both}, t.node, nil}, {side{to, both}, t.node, nil}, {side{from, "leave"}, t.way, nil},
+			{side{to, "enter"}, t.way, nil}} {
+			if x.rate == 0 {
+				continue
+			}
+			node, size := c.nodeOrbit(x.node)
+			if x.node = node; r.times%int32(size) != 0 {
+				return fmt.Errorf("%w: %d routes of %d nodes", errAsymmetric, r.times, size)
+			}
+			if index[x.side] == nil {
+				index[x.side] = &x
+				all = append(all, &x)
+			}
+			y := index[x.side]
+			y.rate, y.uses = min(y.rate, x.rate), addUse(y.uses, linkUse{int32(i), r.times / int32(size), 1, 1})
+		}
+	}
+	for _, x := range all {
+		r := &c.res[c.newResource(x.uses, x.uses[0])]
+		r.capacity, r.links, r.node = float64(x.rate), float64(x.rate), &x.side
+	}
+	return nil
+}
+
+// nodeOrbit is the node that stands for a node, and for how many in all.
+func (c *compiler) nodeOrbit(node int) (first, size int) {
+	if c.symmetry != nil {
+		return c.symmetry.Orbit(node)
+	}
+	return node, 1
+}
+
+// weight is what a byte takes of a resource in a message of some efficiency.
+func (r *resource) weight(full, efficiency float64) float64 {
+	if r.node != nil {
+		return full
+	}
+	return full / efficiency
+}
+
+// NodeLoad is what all messages share that leave or enter a node by its adapters.
+type NodeLoad struct {
+	Node        int
+	Which       string // messages: leave, enter, or both
+	Rate        units.Rate
+	Utilisation float64 // of rate × time
+}
+
+func (n *NodeLoad) String() string {
+	return fmt.Sprintf("what messages share that %s node %d (%v): %.0f%% busy", n.Which, n.Node, n.Rate, math.Round(100*n.Utilisation))
+}
+
+// busiestNode is the busiest of what nodes' messages share, nil where there is none; perRoute are the bytes of each route.
+func (p *Plan) busiestNode(perRoute []float64, t units.Time) (most *NodeLoad) {
+	load := make([]float64, len(p.res))
+	for i := range p.routes {
+		for _, u := range p.routes[i].use {
+			load[u.res] += perRoute[i] * u.weight * float64(u.count)
+		}
+	}
+	for i := range p.res {
+		r := &p.res[i]
+		if r.node == nil || t == 0 {
+			continue
+		}
+		x := &NodeLoad{r.node.node, r.node.which, units.Rate(r.capacity), load[i] / (r.capacity * t.Seconds())}
+		if most == nil || x.Utilisation > most.Utilisation+1e-9 {
+			most = x
+		}
+	}
+	return most
+}

@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/topologies"
+)
+
+func dgx(t *testing.T, nodes, gpus int) *topology.Topology {
+	t.Helper()
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: nodes, GPUs: gpus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topo
+}
+
+// TestNodeShared: messages of all of a node's adapters take as long as what they share takes for their bytes, whatever their efficiency,
+// where that is slower than links; each way and both ways together.
+func TestNodeShared(t *testing.T) {
+	const gpus, bytes = 2, 64 << 20
+	topo := dgx(t, 2, gpus)
+	oneWay := make([][]int64, 2*gpus)
+	for a := range oneWay {
+		oneWay[a] = make([]int64, 2*gpus)
+		if a < gpus {
+			oneWay[a][a+gpus] = 1
+		}
+	}
+	for _, c := range []struct {
+		node, way units.Rate
+		counts    [][]int64
+		want      float64 // bytes/s of each rank's message
+	}{
+		{0, 0, oneWay, 25e9}, // half of the line
+		{10e9, 0, oneWay, 5e9},
+		{0, 8e9, oneWay, 4e9},
+		{10e9, 8e9, oneWay, 4e9},
+		{10e9, 0, collective.UniformCounts(2 * gpus), 10e9 / 2 / gpus * 1.5}, // both ways, two of three messages leave the node
+		{0, 10e9, collective.UniformCounts(2 * gpus), 10e9 / gpus * 1.5},
+	} {
+		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Node: c.node, NodeWay: c.way,
+			Segments: []cost.Segment{{Efficiency: 0.5}}}}}
+		s := flat(schedule.GenDirect, collective.AllToAllV, 2*gpus, 1)
+		s.Spec.Counts = c.counts
+		r, err := Run(topo, s, bytes, p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := float64(r.SentBytes[0])
+		if got := sent / r.Time.Seconds(); math.Abs(got/c.want-1) > 0.01 {
+			t.Errorf("node %v, each way %v: %.3g bytes/s of a rank, want %.3g", c.node, c.way, got, c.want)
+		}
+		if shares := strings.Contains(r.Bottleneck, "share"); shares != (c.node+c.way > 0) {
+			t.Errorf("node %v, each way %v: limited by %s", c.node, c.way, r.Bottleneck)
+		}
+	}
+}
+
+// TestNodeSharedFolded: plans in which nodes stand for others take as long as those where none does, and estimates are no longer.
+func TestNodeSharedFolded(t *testing.T) {
+	p := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{{Medium: "network", Protocol: "any", Node: 30e9, NodeWay: 20e9,
+		Segments: []cost.Segment{{Alpha: 5 * units.Microsecond, Efficiency: 0.7}}}}}
+	for _, kind := range []collective.Kind{collective.AllToAll, collective.AllGather, collective.AllReduce, collective.Broadcast} {
+		topo := dgx(t, 4, 4)
+		gen := schedule.GenDirect
+		if kind == collective.AllReduce {
+			gen = schedule.GenRing
+		}
+		s := flat(gen, kind, 16, 1)
+		folded, err := Compile(topo, s, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := CompileFlat(topo, s, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []units.Bytes{units.KiB, 3 << 20, 1 << 30} {
+			a, err := folded.Time(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := whole.Time(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least := folded.LowerEstimate(size); a != b || least > a {
+				t.Errorf("%v of %v: %v folded, %v flat, estimated %v", kind, size, a, b, least)
+			}
+		}
+		free := *p
+		free.Curves = []cost.Curve{p.Curves[0]}
+		free.Curves[0].Node, free.Curves[0].NodeWay = 0, 0
+		without, err := Run(topo, s, 1<<30, &free, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with, _ := whole.Time(1 << 30); with <= without.Time {
+			t.Errorf("%v: %v, as long as without what nodes share (%v)", kind, with, without.Time)
+		}
+	}
+}
