@@ -159,6 +159,21 @@ func (a *Answer) Resize(row int, size units.Bytes) (err error) {
 	return err
 }
 
+// Run has schedules simulated as what runs in their place from now on.
+func (a *Answer) Run(as score.As) { a.score.Run(as) }
+
+// Replan makes a row's plan the best of those that the question allows, in other protocols.
+func (a *Answer) Replan(row int, protocols ...schedule.Protocol) error {
+	q := a.Question
+	o := q.planOptions(nil)
+	o.Protocols = protocols
+	rows, err := planner.Plan(q.asked.Topology, q.spec, []units.Bytes{a.Rows[row].Size}, a.score, o)
+	if err == nil {
+		a.Rows[row].Row = rows[0]
+	}
+	return err
+}
+
 // Explain predicts a schedule at a size by the question's costs.
 func (a *Answer) Explain(s *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
 	return a.score.Explain(s, size)

@@ -48,6 +48,7 @@ type gpuFlags struct {
 	between between                            // of several processes
 	nodes   [][]int                            // ranks whose memory one another reach: of one process all
 	fixed   bool                               // the user chose the schedule
+	planned bool                               // over several nodes: plans are chosen by what they take by each engine
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
 
@@ -85,6 +86,8 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	}
 	g.nodes = nodesOf(p.Question.Topology(), f.Group.several())
 	if g.fixed = g.staged(); g.fixed { // what was fastest was measured in one node
+		g.planned = f.File == "" && !cmd.Flags().Changed("proto") // which says how kernels inside nodes run
+		g.carry(p)
 		if err := cli.NoEffect(cmd, "over several nodes, whose stages are interpreted", "how specialise"); err != nil {
 			return err
 		}
@@ -117,6 +120,13 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 	return nil
 }
 
+// carry has schedules predicted as the engines run them on these GPUs.
+func (g *gpuFlags) carry(p *planned) {
+	p.Run(func(s *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
+		return network.Carried(p.Question.Topology(), s, size, cuda.Streams(s, g.node.Multiprocessors(), g.node.Share()))
+	})
+}
+
 // nodesOf are the ranks by node: those of one process reach one another's memory wherever they pretend to be.
 func nodesOf(t *topology.Topology, several bool) [][]int {
 	nodes := make([][]int, t.NumNodes())
@@ -138,7 +148,7 @@ func (g *gpuFlags) rows(p *planned, inPlace bool) error {
 	warnings := g.warnings(p)
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		if err := g.row(p, row, inPlace); err != nil {
+		if err := g.row(p, i, inPlace); err != nil {
 			return err
 		}
 		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
@@ -147,9 +157,15 @@ func (g *gpuFlags) rows(p *planned, inPlace bool) error {
 }
 
 // row settles what runs for a size, and names and predicts it as it runs.
-func (g *gpuFlags) row(p *planned, row *study.Row, inPlace bool) error {
+func (g *gpuFlags) row(p *planned, i int, inPlace bool) error {
+	row := &p.Rows[i]
 	if !g.fixed {
 		if err := g.replace(p, row); err != nil {
+			return err
+		}
+	}
+	if engines := g.measured(p); g.planned && len(engines) > 0 {
+		if err := p.Replan(i, engines...); err != nil {
 			return err
 		}
 	}
@@ -187,8 +203,9 @@ type way struct {
 // planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
 func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []way) {
 	if g.staged() {
-		if other, ok := g.otherEngine(p, how); ok {
-			out = append(out, way{row.Schedule, other})
+		if !g.planned && len(g.measured(p)) > 1 { // a plan that was given, by either engine
+			how.Proxied = !how.Proxied
+			out = append(out, way{row.Schedule, how})
 		}
 		return out
 	}
@@ -252,7 +269,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if err := g.node.Meet(ctx, c.all(), g.nodes); err != nil {
 		return err
 	}
-	if err := g.share(p); err != nil {
+	if err := g.share(p, f.InPlace); err != nil {
 		return err
 	}
 	if err := g.reserve(ctx, p); err != nil {
@@ -297,15 +314,21 @@ func (g *gpuFlags) streams() int {
 }
 
 // share keeps rows within what ranks have that share a GPU, which only processes that have met know, and says so.
-func (g *gpuFlags) share(p *planned) error {
+func (g *gpuFlags) share(p *planned, inPlace bool) error {
 	n := g.node.Share()
 	if n <= 1 {
 		return nil
 	}
+	g.carry(p)
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		warnings := append(slices.Clip(row.Prediction.Warnings),
 			fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
+		if g.planned { // on fewer streams others may be faster
+			if err := g.row(p, i, inPlace); err != nil {
+				return err
+			}
+		}
 		how := g.ways[row.Schedule]
 		if g.Blocks == 0 {
 			how = how.Shared(row.Schedule, g.node.Multiprocessors(), n)
@@ -382,7 +405,7 @@ func (g *gpuFlags) replace(p *planned, row *study.Row) error {
 func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how cuda.Method) (planner.Prediction, error) {
 	as := *s
 	if as.Protocol = network.Engine(how); g.staged() && p.Question.Costs().Curved(string(as.Protocol)) {
-		return p.Explain(network.Carried(g.node, &as), row.Size)
+		return p.Explain(&as, row.Size)
 	}
 	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
@@ -420,7 +443,7 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	if g.Threads > 0 {
 		how.Threads = g.Threads
 	}
-	how.Proxied = g.staged() && g.Engine == engines[1]
+	how.Proxied = g.staged() && (g.Engine == engines[1] || row.Schedule.Protocol == schedule.Proxied)
 	how.Specialise = g.Specialise && how.Mechanism != block.Copies
 	return how
 }

@@ -64,11 +64,14 @@ func (g *gpuFlags) checkEngine() error {
 	return nil
 }
 
-// otherEngine is the way by the other engine, where the user leaves the choice and what messages cost is known of both.
-func (g *gpuFlags) otherEngine(p *planned, how cuda.Method) (cuda.Method, bool) {
-	costs := p.Question.Costs()
-	how.Proxied = !how.Proxied
-	return how, g.Engine == "" && costs.Curved(engines[0]) && costs.Curved(engines[1])
+// measured are the engines whose messages' costs are known, of those that the user leaves the choice of.
+func (g *gpuFlags) measured(p *planned) (out []schedule.Protocol) {
+	for _, e := range engines {
+		if (g.Engine == "" || g.Engine == e) && p.Question.Costs().Curved(e) {
+			out = append(out, schedule.Protocol(e))
+		}
+	}
+	return out
 }
 
 // uses reports whether some row's messages go from node to node by proxy, or by the library.

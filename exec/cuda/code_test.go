@@ -73,7 +73,7 @@ func TestWholeNumbersInWords(t *testing.T) {
 	}
 	n := &Node{reach: make([]*regions, 2), gpus: make([]*gpu, 1),
 		others: &others{Processes: Processes{Size: 4}, nodes: [][]int{{0, 1}, {2, 3}}}}
-	for _, how := range []Method{{Streams: 2, kernel: blocksOfStages}, {Proxied: true}} {
+	for _, how := range []Method{{Streams: 2, kernel: BlocksOfStages}, {Proxied: true}} {
 		for _, c := range []struct {
 			t collective.DType
 			m block.Mechanism

@@ -41,37 +41,8 @@ type proxiedCode struct {
 	n *Node
 }
 
-// Pieces of messages between nodes: while one is on its way, the next is written and the one before read. Those of blocks
-// are put one by one, so they are no smaller than what costs a network little to put alone.
-const (
-	pieceBytes = 256 << 10
-	mostPieces = 16
-	blockPiece = 64 << 10
-	mostBlocks = 4
-	mostSlots  = 1 << 30 // bytes of a rank's, which are host memory that GPUs and network reach
-)
-
-// sliced is a schedule whose messages go in pieces, where it has none of its own.
-func sliced(s *schedule.Schedule, cfg Config) (out *schedule.Schedule, largest int64) {
-	x := *s
-	x.Channels = slices.Clone(s.Channels)
-	var shares int64
-	for _, ch := range x.Channels {
-		shares += ch.Share
-	}
-	for i := range x.Channels {
-		ch := &x.Channels[i]
-		chunk := cfg.Count * int64(cfg.DType.Size()) * ch.Share / shares / int64(max(ch.Chunks, 1))
-		if ch.Slices == 1 {
-			ch.Slices = int(min(max(chunk/pieceBytes, 1), mostPieces))
-		}
-		largest = max(largest, chunk/int64(ch.Slices))
-	}
-	return &x, largest
-}
-
 func (n *Node) proxiedOf(s *schedule.Schedule, cfg Config, how Method) (code, error) {
-	s, piece := sliced(s, cfg)
+	s, piece := InPieces(s, cfg.Count*int64(cfg.DType.Size()))
 	if how.Blocks == 0 {
 		how.Blocks = max(min(int(piece/blockPiece), how.kernel), 1)
 	}

@@ -38,9 +38,6 @@ func (o *stagedOp) graphs(count int) ([]driver.Graph, error) {
 	return o.m.n.capture(count, o.launch)
 }
 
-// blocksOfStages are the thread blocks of a kernel of stages where a method leaves them open.
-const blocksOfStages = 64
-
 // stages reports whether a method runs schedules in stages.
 func (n *Node) stages(how Method) bool { return n.staged() && !how.Proxied }
 
@@ -48,7 +45,7 @@ func (n *Node) stages(how Method) bool { return n.staged() && !how.Proxied }
 func (n *Node) roomy(how Method) Method {
 	switch {
 	case n.stages(how):
-		how.Streams, how.kernel = n.others.link.Streams(), blocksOfStages
+		how.Streams, how.kernel = n.others.link.Streams(), BlocksOfStages
 	case n.staged():
 		how.kernel = mostBlocks
 	}

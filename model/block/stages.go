@@ -83,31 +83,28 @@ func StreamsOf(s *schedule.Schedule) int {
 	return max(min(items, MostStreams), 1)
 }
 
-// Dealt is a schedule with its slices dealt out to so many streams as CompileStages does it: a channel for each, whose messages
-// follow one another while those of others are on their way. Slices are as large as before but for the rounding of shares.
-func Dealt(s *schedule.Schedule, streams int) *schedule.Schedule {
-	const most = 1 << 30 // a share
-	out, largest := *s, int64(1)
-	for _, ch := range s.Channels {
-		largest = max(largest, ch.Share)
-	}
-	out.Channels = nil
-	for _, ch := range s.Channels {
-		each := ch.Share * (most / largest) / int64(ch.Slices) // of a slice
-		for left, n := ch.Slices, streams; left > 0; n-- {
-			part := ch
-			part.Slices = (left + n - 1) / n
-			part.Share = max(each*int64(part.Slices), 1)
-			out.Channels = append(out.Channels, part)
-			left -= part.Slices
-		}
-	}
-	return &out
-}
-
 // CompileStages turns a valid schedule into stages for nodes of these ranks, on at most so many streams. The slices of a
 // channel are dealt out to the streams; on each, a slice is one level behind the one before.
 func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) (*Staged, error) {
+	g, err := newStager(s, o, nodes)
+	if err != nil {
+		return nil, err
+	}
+	p := &Staged{Nodes: nodes, Streams: make([][]Stage, g.streams(streams)), Instances: o.Instances, Mechanism: o.Mechanism}
+	for n := range p.Streams {
+		if p.Streams[n], err = g.stream(n, len(p.Streams)); err != nil {
+			return nil, err
+		}
+	}
+	p.Lanes, p.PacketHalf = slices.Max(g.lanes), slices.Max(g.c.packetBytes)
+	for _, k := range p.kernels() {
+		p.Scratch = max(p.Scratch, k.scratchUsed())
+	}
+	p.Scratch = max(p.Scratch, g.landed)
+	return p, nil
+}
+
+func newStager(s *schedule.Schedule, o Options, nodes [][]int) (*stager, error) {
 	if err := partition(nodes, s.Spec.Ranks); err != nil {
 		return nil, err
 	}
@@ -128,19 +125,29 @@ func CompileStages(s *schedule.Schedule, o Options, nodes [][]int, streams int) 
 		g.c.at.copies[ch] += int64(x.more)
 		g.cuts = append(g.cuts, x)
 	}
-	p := &Staged{Nodes: nodes, Streams: make([][]Stage, max(min(streams, StreamsOf(g.c.s)), 1)), Instances: o.Instances,
-		Mechanism: o.Mechanism}
-	for n := range p.Streams {
-		if p.Streams[n], err = g.stream(n, len(p.Streams)); err != nil {
-			return nil, err
+	return g, nil
+}
+
+// streams are those of so many that there is work for.
+func (g *stager) streams(most int) int { return max(min(most, StreamsOf(g.c.s)), 1) }
+
+// blocks are the most that kernels of all so many streams have at once, in one instance.
+func (g *stager) blocks(streams int) int {
+	most := 1
+	for n := range streams {
+		for _, wave := range g.waves(n, streams) {
+			for node := range g.nodes {
+				lanes := 0
+				for _, x := range wave {
+					if x.level < len(x.cut.kernels) && x.cut.kernels[x.level][node] != nil {
+						lanes++
+					}
+				}
+				most = max(most, lanes)
+			}
 		}
 	}
-	p.Lanes, p.PacketHalf = slices.Max(g.lanes), slices.Max(g.c.packetBytes)
-	for _, k := range p.kernels() {
-		p.Scratch = max(p.Scratch, k.scratchUsed())
-	}
-	p.Scratch = max(p.Scratch, g.landed)
-	return p, nil
+	return most * streams
 }
 
 // partition refuses nodes that are not all ranks, each once.
@@ -164,10 +171,16 @@ type stager struct {
 	landed int64  // bytes of scratch that groups use
 }
 
-// stream is one of so many.
-func (g *stager) stream(n, of int) (out []Stage, err error) {
+// item is a level of a channel's slice.
+type item struct {
+	cut          *cut
+	slice, level int
+}
+
+// waves are what the stages of a stream, one of so many, do.
+func (g *stager) waves(n, of int) (out [][]item) {
 	for wave, more := 0, true; more; wave++ {
-		s := Stage{Kernels: make([]*Program, len(g.nodes))}
+		var list []item
 		more = false
 		for ch, x := range g.cuts {
 			for slice := range g.c.s.Channels[ch].Slices {
@@ -175,12 +188,23 @@ func (g *stager) stream(n, of int) (out []Stage, err error) {
 				if (slice+ch)%of != n || level >= max(len(x.kernels), len(x.groups)) {
 					continue
 				}
-				more = true
-				if level >= 0 {
-					if err := g.add(&s, x, slice, level); err != nil {
-						return nil, err
-					}
+				if more = true; level >= 0 {
+					list = append(list, item{x, slice, level})
 				}
+			}
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// stream is one of so many.
+func (g *stager) stream(n, of int) (out []Stage, err error) {
+	for _, wave := range g.waves(n, of) {
+		s := Stage{Kernels: make([]*Program, len(g.nodes))}
+		for _, x := range wave {
+			if err := g.add(&s, x.cut, x.slice, x.level); err != nil {
+				return nil, err
 			}
 		}
 		if len(s.Group) > 0 || slices.ContainsFunc(s.Kernels, func(k *Program) bool { return k != nil }) {

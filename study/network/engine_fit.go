@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"railyard/model/block"
+	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
@@ -24,15 +24,26 @@ type engineFit struct {
 	within  *cost.Curve // of those inside; nil: not timed
 }
 
-// engineRow is a row with the schedule that it is of.
+// engineRow is a row with the schedule that it is of, as the engine runs it.
 type engineRow struct {
-	s     *schedule.Schedule
-	bytes units.Bytes
-	took  float64 // µs
+	s       *schedule.Schedule
+	bytes   units.Bytes
+	took    float64 // µs
+	message units.Bytes
 }
 
-// message is the size of a row's messages.
-func (r *engineRow) message() units.Bytes { return r.s.ChunkBytes(0, r.bytes) }
+// newRow makes one; messages of what goes one by one have the size of a chunk, the only one all of a buffer, in the engine's slices.
+func newRow(t *topology.Topology, s *schedule.Schedule, r measurement.Link) (engineRow, error) {
+	x, err := Carried(t, s, r.Bytes, max(r.Blocks, 1))
+	if err != nil {
+		return engineRow{}, err
+	}
+	message := s.ChunkBytes(0, r.Bytes)
+	if s.Spec.Kind == collective.AllToAllV {
+		message = r.Bytes
+	}
+	return engineRow{x, r.Bytes, r.Value, message / units.Bytes(x.Channels[0].Slices)}, nil
+}
 
 // engineCurves are what messages cost by each engine that was timed.
 func engineCurves(rows []measurement.Link, t *topology.Topology) (curves []cost.Curve, err error) {
@@ -67,13 +78,15 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		if s == nil {
 			continue
 		}
-		if s.Protocol = protocol; r.Blocks > 1 {
-			s = block.Dealt(s, r.Blocks)
+		s.Protocol = protocol
+		row, err := newRow(t, s, r)
+		if err != nil {
+			return nil, err
 		}
-		f.rows[pattern] = append(f.rows[pattern], engineRow{s, r.Bytes, r.Value})
+		f.rows[pattern] = append(f.rows[pattern], row)
 	}
 	f.profile = &cost.Profile{Curves: []cost.Curve{{Medium: topology.Network.String(), Protocol: string(protocol), Smooth: true,
-		Ahead: protocol == schedule.Proxied, Segments: segmentsOf(f.rows[oneByOne])}}}
+		Ahead: true, Segments: segmentsOf(f.alone())}}}
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.profile.Curves = append(f.profile.Curves, cost.Curve{Medium: medium.String(), Protocol: string(protocol), Smooth: true,
 			Segments: segmentsOf(f.rows[inside])})
@@ -94,17 +107,27 @@ func mediumInside(t *topology.Topology) (topology.Medium, bool) {
 	return 0, false
 }
 
+// alone are rows of messages that meet no others on their way; where none were timed, of those that meet few.
+func (f *engineFit) alone() []engineRow {
+	if rows := f.rows[single]; len(rows) > 1 {
+		return rows
+	}
+	return f.rows[oneByOne]
+}
+
 // segmentsOf are the sizes of rows' messages; the smallest one's costs hold for less, too.
 func segmentsOf(rows []engineRow) (out []cost.Segment) {
 	out = append(out, cost.Segment{Alpha: units.Microsecond, Efficiency: 1})
 	for i := range rows {
-		out = append(out, cost.Segment{From: rows[i].message(), Alpha: units.Microsecond, Efficiency: 1})
+		if last := out[len(out)-1].From; rows[i].message > last {
+			out = append(out, cost.Segment{From: rows[i].message, Alpha: units.Microsecond, Efficiency: 1})
+		}
 	}
 	return out
 }
 
-// all finds α and the gap between messages by the smallest, then of each size what a message alone reaches and what all reach together;
-// and what copying and reducing take.
+// all finds first what copies and messages inside a node take; then what messages between nodes do, at first by what shows each cost
+// best, and then all of them by all rows.
 func (f *engineFit) all() error {
 	if list := f.rows[own]; len(list) > 1 && list[len(list)-1].took > list[0].took { // else launches hide what copies take
 		last := list[len(list)-1]
@@ -114,80 +137,152 @@ func (f *engineFit) all() error {
 		}
 	}
 	if f.within != nil {
-		if err := f.curve(f.within, f.rows[inside], nil, nil); err != nil {
+		if _, err := f.ofMessages(f.within, f.rows[inside]); err != nil {
 			return err
 		}
 	}
-	if err := f.curve(f.between, f.rows[oneByOne], f.rows[toAll], f.rows[sliced]); err != nil {
+	costs, rows, err := f.costs()
+	if err != nil {
+		return err
+	}
+	if err := f.least(costs, rows); err != nil {
 		return err
 	}
 	large := slices.DeleteFunc(slices.Clone(f.rows[reduced]), func(r engineRow) bool { return r.bytes < engineSizes[len(engineSizes)-2] })
 	return f.rate(&f.between.Reduce, large...)
 }
 
+// slowest and fastest rates that are looked for, in bytes/s.
+const slowest, fastest = 1e6, 1e14
+
 // rate finds one, in bytes/s.
 func (f *engineFit) rate(r *units.Rate, rows ...engineRow) error {
-	const slowest, fastest = 1e6, 1e14
 	return f.solve(rows, slowest, fastest, func(x float64) { *r = units.Rate(slowest * fastest / x) })
 }
 
-// curve is that by which messages one by one take what rows say, and those to all others at once and slices of them.
-func (f *engineFit) curve(c *cost.Curve, single, many, slice []engineRow) error {
-	alpha := func(x float64) {
+// engineCost is one that rows tell: from low to high, the larger the longer.
+type engineCost struct {
+	low, high, value float64
+	set              func(float64)
+}
+
+const soon, late = 10 * float64(units.Nanosecond), 1e5 * float64(units.Microsecond)
+
+func alphaOf(c *cost.Curve) engineCost {
+	return engineCost{low: soon, high: late, set: func(x float64) {
 		for i := range c.Segments {
 			c.Segments[i].Alpha = units.Time(x)
 		}
-	}
-	gap := func(x float64) { c.Gap = units.Time(x) }
-	next := f.furtherMessages(c, many, slice)
-	const soon, late = 10 * float64(units.Nanosecond), 1e5 * float64(units.Microsecond)
-	for range fitRounds {
-		if err := f.solve(single[:1], soon, late, alpha); err != nil {
-			return err
-		}
-		for i := 1; i < len(single); i++ {
-			if err := f.size(&c.Segments[i+1], single[i], atSize(slices.Concat(many, slice), single[i].message())); err != nil {
-				return err
+	}}
+}
+
+// rateCost is that of some equal rates; what is as fast as any is no limit.
+func rateCost(rates ...*units.Rate) engineCost {
+	return engineCost{low: slowest, high: fastest, set: func(x float64) {
+		for _, r := range rates {
+			if *r = 0; x > slowest {
+				*r = units.Rate(slowest * fastest / x)
 			}
 		}
-		if err := f.solve(next, soon, float64(c.Segments[0].Alpha), gap); err != nil {
-			return err
+	}}
+}
+
+// ofMessages are α, which the smallest size shows, and the rates of a curve's messages, as rows of some that meet no others show them.
+func (f *engineFit) ofMessages(c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
+	costs = []engineCost{alphaOf(c)}
+	if err := f.find(&costs[0], rows[:1]); err != nil {
+		return nil, err
+	}
+	for i := range c.Segments[2:] {
+		s := &c.Segments[i+2]
+		rates := []*units.Rate{&s.Rate}
+		if i == 0 {
+			rates = append(rates, &c.Segments[0].Rate, &c.Segments[1].Rate)
+		}
+		x := rateCost(rates...)
+		if err := f.find(&x, atSize(rows, s.From)); err != nil {
+			return nil, err
+		}
+		if x.value > x.low {
+			costs = append(costs, x)
 		}
 	}
-	return f.solve(single[:1], soon, late, alpha)
+	return costs, nil
 }
 
-// furtherMessages are the smallest rows that say what a message costs behind another: those to several ranks of other nodes at once,
-// and slices, where α passes meanwhile or streams are several; of the smallest size layouts make fewer of these.
-func (f *engineFit) furtherMessages(c *cost.Curve, many, slice []engineRow) (rows []engineRow) {
-	if f.t.NumRanks()-f.t.NumRanks()/f.t.NumNodes() > 1 && len(many) > 0 {
-		rows = append(rows, many[0])
+// atSize are rows whose messages have a size.
+func atSize(rows []engineRow, size units.Bytes) (out []engineRow) {
+	for _, r := range rows {
+		if r.message == size {
+			out = append(out, r)
+		}
 	}
-	if len(slice) > 1 && (c.Ahead || len(slice[1].s.Channels) > 1) {
-		rows = append(rows, slice[1])
-	}
-	return rows
+	return out
 }
 
-// fitRounds is how often costs are found that depend on one another.
-const fitRounds = 6
+// shown is by how much rows take longer than without a cost, at least, where they show it: as a logarithm.
+const shown = 0.03
 
-// atSize are rows whose messages have a size, or nearly.
-func atSize(rows []engineRow, size units.Bytes) []engineRow {
-	return slices.DeleteFunc(rows, func(r engineRow) bool { return r.message() > size+size/8 || r.message() < size-size/8 })
-}
-
-// size finds what a message of a size reaches alone, and then what many reach together.
-func (f *engineFit) size(s *cost.Segment, single engineRow, many []engineRow) error {
-	const least = 1 << 20 // of the line, the slowest that is looked for
-	share := func(x float64) { s.Efficiency = 1 / x }
-	if len(many) == 0 {
-		return f.solve([]engineRow{single}, 1, least, share)
-	}
-	if err := f.rate(&s.Rate, single); err != nil {
+// find sets a cost so that those rows take as long as they did that show it; the least there is where none does.
+func (f *engineFit) find(c *engineCost, rows []engineRow) error {
+	c.value = c.low
+	c.set(c.low)
+	off, err := f.off(rows)
+	if err != nil {
 		return err
 	}
-	return f.solve(many, 1, least, share)
+	var show []engineRow
+	for i := range rows {
+		if off[i] < -shown {
+			show = append(show, rows[i])
+		}
+	}
+	return f.solve(show, c.low, c.high, func(x float64) {
+		c.value = x
+		c.set(x)
+	})
+}
+
+// costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
+func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
+	c := f.between
+	if costs, err = f.ofMessages(c, f.alone()); err != nil {
+		return nil, nil, err
+	}
+	adapter := engineCost{low: 1, high: 1 << 20, set: func(x float64) {
+		for i := range c.Segments {
+			c.Segments[i].Efficiency = 1 / x
+		}
+	}}
+	gap := engineCost{low: soon, high: costs[0].value, set: func(x float64) { c.Gap = units.Time(x) }}
+	last := func(pattern string) []engineRow { return f.rows[pattern][max(len(f.rows[pattern])-1, 0):] }
+	for _, x := range []struct {
+		cost engineCost
+		show []engineRow
+	}{{adapter, last(beside)}, {rateCost(&c.NodeWay), last(away)}, {rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))},
+		{gap, f.furtherMessages()}} {
+		if err := f.find(&x.cost, x.show); err != nil {
+			return nil, nil, err
+		}
+		if x.cost.value > x.cost.low {
+			costs = append(costs, x.cost)
+		}
+	}
+	for _, pattern := range []string{single, beside, away, oneByOne, toAll, sliced} {
+		rows = append(rows, f.rows[pattern]...)
+	}
+	return costs, rows, nil
+}
+
+// furtherMessages are the smallest rows that say what a message costs behind another: parts side by side, those to several ranks of other
+// nodes at once, and slices, of which layouts make fewer where they are smallest.
+func (f *engineFit) furtherMessages() (rows []engineRow) {
+	for i, pattern := range []string{beside, toAll, sliced} {
+		if list, first := f.rows[pattern], i/2; len(list) > first {
+			rows = append(rows, list[first])
+		}
+	}
+	return rows
 }
 
 // solve sets a cost between two, the larger the longer, so that rows take as long as they did in the mean of the logarithms.
@@ -199,19 +294,34 @@ func (f *engineFit) solve(rows []engineRow, low, high float64, set func(float64)
 	for range halvings {
 		x := math.Sqrt(low * high)
 		set(x)
-		longer := 0.
-		for i := range rows {
-			r, err := sim.Run(f.t, rows[i].s, rows[i].bytes, f.profile, sim.Options{})
-			if err != nil {
-				return err
-			}
-			longer += math.Log(r.Time.Microseconds() / rows[i].took)
+		off, err := f.off(rows)
+		if err != nil {
+			return err
 		}
-		if longer > 0 {
+		if mean(off) > 0 {
 			high = x
 		} else {
 			low = x
 		}
 	}
 	return nil
+}
+
+func mean(list []float64) (m float64) {
+	for _, v := range list {
+		m += v / float64(len(list))
+	}
+	return m
+}
+
+// off is by how much rows take longer than they did, as logarithms.
+func (f *engineFit) off(rows []engineRow) (out []float64, err error) {
+	for i := range rows {
+		r, err := sim.Run(f.t, rows[i].s, rows[i].bytes, f.profile, sim.Options{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, math.Log(r.Time.Microseconds()/rows[i].took))
+	}
+	return out, nil
 }

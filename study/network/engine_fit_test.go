@@ -24,7 +24,7 @@ func TestEngineFit(t *testing.T) {
 		}
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
 			truth := &cost.Profile{Curves: []cost.Curve{
-				{Medium: "network", Protocol: string(protocol), Gap: 9 * units.Microsecond, Ahead: protocol == schedule.Proxied,
+				{Medium: "network", Protocol: string(protocol), Gap: 9 * units.Microsecond, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
 					Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: 20 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
 				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
 			rows := simulated(t, topo, truth, protocol, streams)
@@ -88,13 +88,16 @@ func simulated(t *testing.T, topo *topology.Topology, p *cost.Profile, protocol 
 			continue
 		}
 		s.Protocol = protocol
-		s = block.Dealt(s, min(streams, block.StreamsOf(s)))
 		for _, size := range engineSizes {
-			r, err := sim.Run(topo, s, size, p, sim.Options{})
+			as, err := Carried(topo, s, size, streams)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows = append(rows, measurement.Link{Kind: "net_" + string(protocol) + pattern, Bytes: size, Blocks: len(s.Channels),
+			r, err := sim.Run(topo, as, size, p, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, measurement.Link{Kind: "net_" + string(protocol) + pattern, Bytes: size, Blocks: streams,
 				Value: r.Time.Microseconds(), Unit: "us"})
 		}
 	}

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"railyard/exec/cuda"
 	"railyard/model/block"
@@ -22,11 +23,10 @@ func Engine(how cuda.Method) schedule.Protocol {
 	return schedule.Staged
 }
 
-// engineSizes are those of the collectives from which an engine's costs are made, each eight times the one before from the second on.
-var engineSizes = []units.Bytes{units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 32 * units.MiB}
+// engineSizes are those of the collectives from which an engine's costs are made.
+var engineSizes = []units.Bytes{units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 64 * units.MiB}
 
-// sliceSteps is how many slices follow one another in what is timed of them: as many as make the messages of a size those of the size
-// before.
+// sliceSteps is how many slices follow one another in what is timed of them.
 const sliceSteps = 8
 
 // What is timed, as rows net_ENGINE and a suffix.
@@ -34,12 +34,18 @@ const (
 	oneByOne = "_one"    // messages that wait for one another
 	sliced   = "_slices" // slices of them, on all streams that the engine has
 	toAll    = "_all"    // one to each other rank at once
+	single   = "_single" // one from a rank to one of another node, while all others rest
+	beside   = "_beside" // the same in parts side by side
+	away     = "_away"   // one from each rank of the first half of the nodes to one of the other half
 	reduced  = "_sum"    // one by one, each reduced with what the receiver has
 	inside   = "_inside" // to the other ranks of the node alone
 	own      = "_own"    // to nobody: a copy
 )
 
-var patterns = []string{oneByOne, sliced, toAll, reduced, inside, own}
+var patterns = []string{oneByOne, sliced, toAll, single, beside, away, reduced, inside, own}
+
+// besideParts are the parts of a message of which each is a channel.
+const besideParts = 4
 
 // engineKind is how kinds of an engine's rows begin.
 func engineKind(p schedule.Protocol) string { return "net_" + string(p) }
@@ -55,10 +61,13 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 		algorithm = "direct"
 	case reduced:
 		spec.Kind = collective.ReduceScatter
-	case inside, own:
+	case single, beside, away, inside, own:
 		spec.Kind, algorithm = collective.AllToAllV, "direct"
-		if spec.Counts = near(t, pattern == own); spec.Counts == nil {
+		if spec.Counts = counts(t, pattern); spec.Counts == nil {
 			return nil, nil
+		}
+		if pattern == beside {
+			o.Channels = besideParts
 		}
 	}
 	s, err := planner.Build(t, spec, algorithm, o)
@@ -68,29 +77,65 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 	return s, err
 }
 
-// near is what ranks send to themselves alone, or to the others of their node; nil where there are none.
-func near(t *topology.Topology, alone bool) (counts [][]int64) {
-	some := false
-	for a := range t.NumRanks() {
-		counts = append(counts, make([]int64, t.NumRanks()))
-		for b := range counts[a] {
-			if (a == b) == alone && t.NodeOf(a) == t.NodeOf(b) {
-				counts[a][b], some = 1, true
+// counts are what ranks send one another; nil where that is nothing.
+func counts(t *topology.Topology, pattern string) [][]int64 {
+	n, half, first := t.NumRanks(), t.NumNodes()/2, -1
+	some, out := false, make([][]int64, n)
+	for a := range out {
+		out[a] = make([]int64, n)
+		for b := range out[a] {
+			sends := false
+			switch same := t.NodeOf(a) == t.NodeOf(b); pattern {
+			case own:
+				sends = a == b
+			case inside:
+				sends = a != b && same
+			default: // the ranks of the first nodes send to those as far in the others
+				sends = t.NodeOf(a) < half && b-a == firstOf(t, t.NodeOf(a)+half)-firstOf(t, t.NodeOf(a))
+				if sends = sends && t.NodeOf(b) == t.NodeOf(a)+half && (pattern == away || first < 0); sends {
+					first = a
+				}
+			}
+			if sends {
+				out[a][b], some = 1, true
 			}
 		}
 	}
 	if !some {
 		return nil
 	}
-	return counts
+	return out
 }
 
-// Carried is a schedule as stages run it on the GPUs of a node: with its slices dealt out to their streams; others as they are.
-func Carried(node *cuda.Node, s *schedule.Schedule) *schedule.Schedule {
-	if s.Protocol != schedule.Staged {
-		return s
+// firstOf is the first rank of a node.
+func firstOf(t *topology.Topology, node int) int {
+	r := 0
+	for t.NodeOf(r) != node {
+		r++
 	}
-	return block.Dealt(s, cuda.Streams(s, node.Multiprocessors(), node.Share()))
+	return r
+}
+
+// Carried is a schedule as its engine runs it with a buffer of a size, for the simulator: in pieces where it goes by proxy, by its stages
+// on so many streams where it does by these.
+func Carried(t *topology.Topology, s *schedule.Schedule, size units.Bytes, streams int) (*schedule.Schedule, error) {
+	switch s.Protocol {
+	case schedule.Proxied:
+		x, _ := cuda.InPieces(s, int64(size))
+		return x, nil
+	case schedule.Staged:
+		return block.Timing(s, nodesOf(t), streams, cuda.BlocksOfStages, size)
+	}
+	return s, nil
+}
+
+// nodesOf are the ranks of each node.
+func nodesOf(t *topology.Topology) [][]int {
+	out := make([][]int, t.NumNodes())
+	for r := range t.NumRanks() {
+		out[t.NodeOf(r)] = append(out[t.NodeOf(r)], r)
+	}
+	return slices.DeleteFunc(out, func(ranks []int) bool { return len(ranks) == 0 })
 }
 
 // TimeEngine times patterns of messages on the GPUs of all processes in the way of an engine: rows net_proxy… or net_stages…, in µs,

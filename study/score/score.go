@@ -3,6 +3,7 @@ package score
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"railyard/model/cost"
@@ -26,6 +27,39 @@ type Scorer struct {
 	compiled map[within]compiled
 	kin      map[string][]*kin // by algorithm
 	played   map[played]outcome
+	runs     map[sized]runsAs
+	as       As
+}
+
+// As is what runs in place of a schedule for a size, and is simulated in its place.
+type As func(*schedule.Schedule, units.Bytes) (*schedule.Schedule, error)
+
+// sized is a schedule at a size.
+type sized struct {
+	schedule *schedule.Schedule
+	size     units.Bytes
+}
+
+type runsAs struct {
+	schedule *schedule.Schedule
+	err      error
+}
+
+// Run has schedules run as something else says from now on.
+func (s *Scorer) Run(as As) { s.as, s.runs = as, map[sized]runsAs{} }
+
+// run is what runs in place of a schedule; in a search, one that cannot run is left out as those are that take too long.
+func (s *Scorer) run(x *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
+	if s.as == nil {
+		return x, nil
+	}
+	k := sized{x, size}
+	r, ok := s.runs[k]
+	if !ok {
+		r.schedule, r.err = s.as(x, size)
+		s.runs[k] = r
+	}
+	return r.schedule, r.err
 }
 
 // search is what is known and spent since Begin.
@@ -212,6 +246,10 @@ func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 
 // Estimate implements planner.Scorer.
 func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	x, err := s.run(x, size)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", planner.ErrTooLarge, err)
+	}
 	p, err := s.within(x)
 	if err != nil {
 		return 0, err
@@ -221,6 +259,10 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 
 // Time implements planner.Scorer.
 func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	x, err := s.run(x, size)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", planner.ErrTooLarge, err)
+	}
 	p, err := s.within(x)
 	if err != nil {
 		return 0, err
@@ -243,6 +285,10 @@ func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error
 
 // Explain implements planner.Scorer. It plays whatever it takes, but compiles no more than the default budget allows, or the limit.
 func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
+	x, err := s.run(x, size)
+	if err != nil {
+		return planner.Prediction{}, err
+	}
 	c := s.compile(within{x, s.connections()})
 	if errors.Is(c.err, planner.ErrTooLarge) {
 		c = s.compile(within{x, int(max(s.Limit, int64(planner.DefaultBudget)) / operationsPerConnection)})

@@ -1,0 +1,40 @@
+package cuda
+
+import (
+	"slices"
+
+	"railyard/model/schedule"
+)
+
+// Pieces of messages between nodes that go by proxy: while one is on its way, the next is written and the one before read. Those of
+// blocks are put one by one, so they are no smaller than what costs a network little to put alone.
+const (
+	pieceBytes = 256 << 10
+	mostPieces = 16
+	blockPiece = 64 << 10
+	mostBlocks = 4
+	mostSlots  = 1 << 30 // bytes of a rank's, which are host memory that GPUs and network reach
+)
+
+// BlocksOfStages are the thread blocks of a kernel of stages where a method leaves them open.
+const BlocksOfStages = 64
+
+// InPieces is a schedule as it goes by proxy with a buffer of so many bytes: its messages in pieces, where it has none of its own; and
+// the bytes of the largest.
+func InPieces(s *schedule.Schedule, bytes int64) (out *schedule.Schedule, largest int64) {
+	x := *s
+	x.Channels = slices.Clone(s.Channels)
+	var shares int64
+	for _, ch := range x.Channels {
+		shares += ch.Share
+	}
+	for i := range x.Channels {
+		ch := &x.Channels[i]
+		chunk := bytes * ch.Share / shares / int64(max(ch.Chunks, 1))
+		if ch.Slices == 1 {
+			ch.Slices = int(min(max(chunk/pieceBytes, 1), mostPieces))
+		}
+		largest = max(largest, chunk/int64(ch.Slices))
+	}
+	return &x, largest
+}
