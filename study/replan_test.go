@@ -21,10 +21,12 @@ func TestReplan(t *testing.T) {
 		t.Fatal(err)
 	}
 	curve := func(medium string, p schedule.Protocol, alpha units.Time, node units.Rate) cost.Curve {
-		return cost.Curve{Medium: medium, Protocol: string(p), Ahead: true, Node: node, Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.1}}}
+		return cost.Curve{Medium: medium, Protocol: string(p), Ahead: true, Node: node,
+			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.1}}}
 	}
 	engines := []schedule.Protocol{schedule.Staged, schedule.Proxied}
-	profile := &cost.Profile{Name: "test", Origin: cost.Origin{Kind: cost.Measured, Source: "test", Date: "2026-11-24"}, Curves: []cost.Curve{
+	origin := cost.Origin{Kind: cost.Measured, Source: "test", Date: "2026-11-24"}
+	profile := &cost.Profile{Name: "test", Origin: origin, Curves: []cost.Curve{
 		curve("network", engines[0], 40*units.Microsecond, 20e9), curve("nvlink", engines[0], 8*units.Microsecond, 0),
 		curve("network", engines[1], 16*units.Microsecond, 6e9), curve("nvlink", engines[1], 4*units.Microsecond, 0)}}
 	sizes := []units.Bytes{units.KiB, 256 * units.KiB, 16 * units.MiB}
