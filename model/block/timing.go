@@ -5,14 +5,13 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
-	"railyard/model/units"
 )
 
 // Timing is a schedule for the simulator alone that takes as long as stages do with a buffer of a size, on so many streams and thread
 // blocks: a channel for each stream, in which a rank does what is in a stage's kernel, then sends all of its group, then waits for all
 // that the group brings. What it moves are numbers of bytes, of no buffer.
-func Timing(s *schedule.Schedule, nodes [][]int, streams, blocks int, size units.Bytes) (*schedule.Schedule, error) {
-	o := Options{Count: max(int64(size)/wordBytes, 1), Size: wordBytes, Instances: 1}
+func Timing(s *schedule.Schedule, nodes [][]int, streams, blocks int, size int64) (*schedule.Schedule, error) {
+	o := Options{Count: max(size/wordBytes, 1), Size: wordBytes, Instances: 1}
 	g, err := newStager(s, o, nodes)
 	if err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func Timing(s *schedule.Schedule, nodes [][]int, streams, blocks int, size units
 	}
 	parts := out.Spec.Blocks()
 	for n := range t.streams {
-		each := (size + units.Bytes(t.streams) - 1) / units.Bytes(t.streams)
+		each := (size + int64(t.streams) - 1) / int64(t.streams)
 		chunks := int((each + t.unit - 1) / t.unit)
 		out.Channels = append(out.Channels, schedule.Channel{Share: 1, Slices: 1, Chunks: (chunks + parts - 1) / parts * parts,
 			Phases: []schedule.Phase{{Gen: schedule.GenOps, Op: out.Spec.Kind, Ops: t.stream(n)}}})
@@ -47,7 +46,7 @@ const (
 // timing makes the programs of such a schedule.
 type timing struct {
 	g       *stager
-	unit    units.Bytes // a chunk
+	unit    int64 // a chunk
 	streams int
 	ops     []schedule.Program // by rank
 }
@@ -118,7 +117,7 @@ func (t *timing) op(x item, rank int, op *schedule.Op) schedule.Op {
 }
 
 // moved is how many bytes a place of a rank has in a slice.
-func (t *timing) moved(channel, rank, slice int, l schedule.Loc) (sum units.Bytes) {
+func (t *timing) moved(channel, rank, slice int, l schedule.Loc) (sum int64) {
 	at := t.g.c.at
 	piece := at.unit(channel) * int64(at.o.Instances)
 	l.Set.Each(func(chunk int32) {
@@ -126,13 +125,13 @@ func (t *timing) moved(channel, rank, slice int, l schedule.Loc) (sum units.Byte
 		if _, limit := at.place(rank, l.Buf, channel, chunk); limit >= 0 {
 			n = min(max(limit-int64(slice)*at.stride(channel), 0), piece)
 		}
-		sum += units.Bytes(n * wordBytes)
+		sum += n * wordBytes
 	})
 	return sum
 }
 
 // bytes is a place of so many.
-func (t *timing) bytes(n units.Bytes) schedule.Loc {
+func (t *timing) bytes(n int64) schedule.Loc {
 	return schedule.Loc{Buf: schedule.Scratch, Set: schedule.ChunkSet{Count: int32((n + t.unit - 1) / t.unit), Stride: 1}}
 }
 
@@ -148,10 +147,10 @@ func (t *timing) group(wave []item) {
 	}
 	for _, m := range all {
 		r := m.From.Rank
-		t.ops[r] = append(t.ops[r], schedule.Op{Kind: schedule.Send, Peer: int32(m.To.Rank), Src: t.bytes(units.Bytes(m.Bytes))})
+		t.ops[r] = append(t.ops[r], schedule.Op{Kind: schedule.Send, Peer: int32(m.To.Rank), Src: t.bytes(m.Bytes)})
 	}
 	for _, m := range all {
 		r := m.To.Rank
-		t.ops[r] = append(t.ops[r], schedule.Op{Kind: schedule.Recv, Peer: int32(m.From.Rank), Dst: t.bytes(units.Bytes(m.Bytes))})
+		t.ops[r] = append(t.ops[r], schedule.Op{Kind: schedule.Recv, Peer: int32(m.From.Rank), Dst: t.bytes(m.Bytes)})
 	}
 }

@@ -58,7 +58,7 @@ func compareTiming(t *testing.T, s *schedule.Schedule, nodes [][]int, streams in
 	if err != nil {
 		t.Fatal(err)
 	}
-	timing, err := Timing(s, nodes, streams, blocks, size)
+	timing, err := Timing(s, nodes, streams, blocks, int64(size))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func Carried(t *topology.Topology, s *schedule.Schedule, size units.Bytes, strea
 		x, _ := cuda.InPieces(s, int64(size))
 		return x, nil
 	case schedule.Staged:
-		return block.Timing(s, nodesOf(t), streams, cuda.BlocksOfStages, size)
+		return block.Timing(s, nodesOf(t), streams, cuda.BlocksOfStages, int64(size))
 	}
 	return s, nil
 }
