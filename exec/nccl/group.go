@@ -30,21 +30,19 @@ type window struct{ comm, handle C.handle }
 
 // Connect makes communicators; rank i is on devices[i].
 func Connect(devices []driver.Device, s Setting) (*Group, error) {
-	restore, err := set(s.environment())
-	if err != nil {
-		return nil, err
-	}
-	defer restore()
 	numbers := make([]C.int, len(devices))
 	for i, d := range devices {
 		numbers[i] = C.int(d)
 	}
 	g := &Group{comms: make([]C.handle, len(devices)), ranks: len(devices)}
-	return g, fail("ncclCommInitAll", C.ry_ncclCommInitAll(&g.comms[0], C.int(len(devices)), &numbers[0]))
+	return g, with(s.environment(), func() error {
+		return fail("ncclCommInitAll", C.ry_ncclCommInitAll(&g.comms[0], C.int(len(devices)), &numbers[0]))
+	})
 }
 
-// set changes the environment, which with cgo is C's too; "" unsets a variable.
-func set(values map[string]string) (restore func(), err error) {
+// with does something while the environment, which with cgo is C's too, is changed; "" unsets a variable. What cannot be set or put back
+// is an error.
+func with(values map[string]string, do func() error) error {
 	before := map[string]string{}
 	apply := func(values map[string]string) error {
 		var errs []error
@@ -60,7 +58,11 @@ func set(values map[string]string) (restore func(), err error) {
 	for k := range values {
 		before[k] = os.Getenv(k)
 	}
-	return func() { apply(before) }, apply(values)
+	err := apply(values)
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, apply(before))
 }
 
 // Register makes symmetric windows of buffers, one of each rank, all of one size; they

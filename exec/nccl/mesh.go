@@ -39,20 +39,18 @@ func Meet(ctx context.Context, p cuda.Processes, node *cuda.Node, streams int, s
 	if os.Getenv("NCCL_MAX_P2P_NCHANNELS") == "" { // a user's own limit stands
 		values["NCCL_MAX_P2P_NCHANNELS"] = strconv.Itoa(cuda.LibraryBlocks)
 	}
-	restore, err := set(values)
-	if err != nil {
-		return nil, err
-	}
-	defer restore()
 	m := &Mesh{first: p.Own * node.Ranks(), ranks: p.Size * node.Ranks()}
-	met := make(chan error, 1)
-	go func() { met <- m.connect(ids, node) }()
-	select {
-	case err = <-met:
-	case <-ctx.Done(): // a process that never comes is waited for without end
-		err = context.Cause(ctx)
-		node.Abandon()
-	}
+	err = with(values, func() error {
+		met := make(chan error, 1)
+		go func() { met <- m.connect(ids, node) }()
+		select {
+		case err := <-met:
+			return err
+		case <-ctx.Done(): // a process that never comes is waited for without end
+			node.Abandon()
+			return context.Cause(ctx)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
