@@ -22,6 +22,21 @@ type engineFit struct {
 	rows    map[string][]engineRow
 	between *cost.Curve // of messages between nodes
 	within  *cost.Curve // of those inside; nil: not timed
+
+	line units.Rate // between nodes
+	// share is which part of a message's rate alone it has beside as many as an adapter carries no faster together: 1 where messages of an
+	// adapter take turns.
+	share float64
+}
+
+// settle leaves messages of an adapter together what they have alone over their share, at each size.
+func (f *engineFit) settle() {
+	for i := range f.between.Segments {
+		s := &f.between.Segments[i]
+		if s.Efficiency = 1; s.Rate > 0 {
+			s.Efficiency = min(1, float64(s.Rate)/(f.share*float64(f.line)))
+		}
+	}
 }
 
 // engineRow is a row with the schedule that it is of, as the engine runs it.
@@ -92,7 +107,14 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 			Segments: segmentsOf(f.rows[inside])})
 		f.within = &f.profile.Curves[1]
 	}
-	f.between = &f.profile.Curves[0]
+	f.between, f.share = &f.profile.Curves[0], leastShare
+	for r := range t.NumRanks() {
+		if t.NodeOf(r) != t.NodeOf(0) {
+			route, err := topology.NewRouter(t).Route(0, r)
+			f.line = route.Rate
+			return f, err
+		}
+	}
 	return f, nil
 }
 
@@ -243,23 +265,22 @@ func (f *engineFit) find(c *engineCost, rows []engineRow) error {
 	})
 }
 
+// leastShare is the least that is looked for: so many messages an adapter carries as fast as one.
+const leastShare = 1. / 256
+
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
 func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
 	if costs, err = f.ofMessages(c, f.alone()); err != nil {
 		return nil, nil, err
 	}
-	adapter := engineCost{low: 1, high: 1 << 20, set: func(x float64) {
-		for i := range c.Segments {
-			c.Segments[i].Efficiency = 1 / x
-		}
-	}}
+	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	gap := engineCost{low: soon, high: costs[0].value, set: func(x float64) { c.Gap = units.Time(x) }}
 	last := func(pattern string) []engineRow { return f.rows[pattern][max(len(f.rows[pattern])-1, 0):] }
 	for _, x := range []struct {
 		cost engineCost
 		show []engineRow
-	}{{adapter, last(beside)}, {rateCost(&c.NodeWay), last(away)}, {rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))},
+	}{{adapter, f.sideBySide()}, {rateCost(&c.NodeWay), last(away)}, {rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))},
 		{gap, f.furtherMessages()}} {
 		if err := f.find(&x.cost, x.show); err != nil {
 			return nil, nil, err
@@ -272,6 +293,14 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		rows = append(rows, f.rows[pattern]...)
 	}
 	return costs, rows, nil
+}
+
+// sideBySide are rows of messages that share an adapter: large parts of one, or where these were not timed, those to all.
+func (f *engineFit) sideBySide() []engineRow {
+	if rows := f.rows[beside]; len(rows) > 0 {
+		return rows[len(rows)-1:]
+	}
+	return f.rows[toAll]
 }
 
 // furtherMessages are the smallest rows that say what a message costs behind another: parts side by side, those to several ranks of other
@@ -316,6 +345,7 @@ func mean(list []float64) (m float64) {
 
 // off is by how much rows take longer than they did, as logarithms.
 func (f *engineFit) off(rows []engineRow) (out []float64, err error) {
+	f.settle()
 	for i := range rows {
 		r, err := sim.Run(f.t, rows[i].s, rows[i].bytes, f.profile, sim.Options{})
 		if err != nil {
