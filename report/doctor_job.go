@@ -4,9 +4,9 @@ package report
 type DoctorSetup struct {
 	Count    int    `json:"communicators" text:"communicators" doc:"that are alike in all of this"`
 	Ranks    int    `json:"ranks" text:"ranks"`
-	Nodes    int    `json:"nodes" text:"nodes" doc:"0: not said"`
+	Nodes    int    `json:"nodes" text:"nodes" zero:"–" doc:"0: not said"`
 	Network  string `json:"network" text:"network" doc:"between nodes"`
-	Channels int    `json:"channels" text:"channels" doc:"of rings and trees; 0: not said"`
+	Channels int    `json:"channels" text:"channels" zero:"–" doc:"of rings and trees; 0: not said"`
 	Expected *int   `json:"expected_channels" text:"expected" doc:"by NCCL's search on that machine; empty where that is not known"`
 	NVLS     int    `json:"nvls_channels" text:"NVLS"`
 	Ways     string `json:"transports" text:"connections" doc:"transports, with how many connections each"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -196,6 +197,9 @@ func oneLine(err error) string {
 	return first
 }
 
+// collects are commands that are more than the name of a kind: one wants root, and an environment has what is nobody's business.
+var collects = map[string]string{"lspci -vv": "sudo lspci -vv", "env": "env | grep -E '^(NCCL|TORCH_NCCL|CUDA|UCX|FI)_'"}
+
 // collect are the commands of kinds that were not read; none where only a job was asked about.
 func (e *evidence) collect() []string {
 	out := []string{}
@@ -207,7 +211,7 @@ func (e *evidence) collect() []string {
 			return r.Kind == liveEvidence || strings.TrimSuffix(k.name, " -x") == strings.TrimSuffix(r.Kind, " -x")
 		}
 		if k.file != "" && !slices.ContainsFunc(e.read, was) {
-			out = append(out, k.name+" > "+k.file)
+			out = append(out, cmp.Or(collects[k.name], k.name)+" > "+k.file)
 		}
 	}
 	return out

@@ -63,7 +63,7 @@ type Found struct {
 
 // Find judges calls.
 func Find(calls []observed.Call, expect Expect) *Found {
-	all, found := gather(calls), new(Found)
+	all, found, few := gather(calls), new(Found), int64(0)
 	reasons := map[string]int{}
 	for _, s := range all {
 		e, err := expect(s.first)
@@ -75,7 +75,14 @@ func Find(calls []observed.Call, expect Expect) *Found {
 			found.Findings = append(found.Findings, f)
 			row.Verdict, row.Since = "slow", s.since
 		}
+		if row.Verdict == tooFew {
+			few++
+		}
 		found.Series = append(found.Series, row)
+	}
+	if few > 0 {
+		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives took longer than is normal, in too few calls to rule chance out: "+
+			"record more", units.Counted(few, "size")))
 	}
 	found.Findings = append(found.Findings, latecomers(all)...)
 	for _, why := range slices.Sorted(maps.Keys(reasons)) {
@@ -85,6 +92,9 @@ func Find(calls []observed.Call, expect Expect) *Found {
 	return found
 }
 
+// tooFew is the verdict of calls that are long, and may be by chance.
+const tooFew = "too few"
+
 // row is a series beside what was expected.
 func (s *series) row(e Expected, expected bool) report.DoctorSeries {
 	r := report.DoctorSeries{Group: s.group, Ranks: s.first.Ranks, Collective: s.kind.String(), Size: int64(s.size), Calls: len(s.calls),
@@ -93,7 +103,7 @@ func (s *series) row(e Expected, expected bool) report.DoctorSeries {
 		time, high := e.Time.Microseconds(), e.High.Microseconds()
 		r.ExpectedUS, r.HighUS, r.Verdict = &time, &high, "normal"
 		if r.MedianUS > high {
-			r.Verdict = "too few"
+			r.Verdict = tooFew
 		}
 	}
 	return r
