@@ -15,8 +15,9 @@ const (
 	kept, unlikely = 60, 12.
 	// exchanged is of how many sets faults are exchanged.
 	exchanged = 6
-	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason.
-	expected = 1.
+	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason. At what rate faults
+	// come is not known, but for its mean (an exponential distribution): then each more is as much less likely than the one before.
+	expected = 2.
 )
 
 // Posterior is how likely each set of faults is after some tests.
@@ -64,7 +65,7 @@ func Of(c Cluster, n Noise, results []Result) *Posterior {
 		total += w
 	}
 	for i := range p.weights {
-		p.weights[i] *= expected / total
+		p.weights[i] *= expected / (1 + expected) / total
 	}
 	for i := range results {
 		k := kind{results[i].By, results[i].over()}
@@ -189,7 +190,7 @@ func (p *Posterior) none() set {
 // joined is a set with a further fault, which slows tests less than those that it has.
 func (p *Posterior) joined(s *set, a int) set {
 	out := set{atoms: append(slices.Clone(s.atoms), a), claims: slices.Clone(s.claims)}
-	out.prior = s.prior + math.Log(p.atoms[a].weight/float64(len(out.atoms))) // each order of severity is as likely
+	out.prior = s.prior + math.Log(p.atoms[a].weight)
 	for _, t := range p.atoms[a].slow {
 		if out.claims[t] < 0 {
 			out.claims[t] = int8(len(s.atoms))
