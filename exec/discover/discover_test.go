@@ -13,6 +13,7 @@ import (
 
 	"railyard/internal/golden"
 	_ "railyard/internal/long" // accepts -long
+	"railyard/model/health"
 	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -204,5 +205,16 @@ func TestOneSocketAndCards(t *testing.T) {
 	golden.Equal(t, "one-card.yaml", []byte(text))
 	if nics := strings.Count(text, "kind: nic"); nics != 1 || got.NumRanks() != 1 {
 		t.Errorf("%d adapters, %d ranks", nics, got.NumRanks())
+	}
+}
+
+// TestHealthWithoutALibrary: that no GPU is seen says something of the machine only where this build can ask.
+func TestHealthWithoutALibrary(t *testing.T) {
+	var s health.State
+	if err := Health(&s, nil, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if _, known := s.Host().Known("gpus"); known != asks {
+		t.Errorf("known %v, asks %v", known, asks)
 	}
 }

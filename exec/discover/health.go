@@ -18,7 +18,7 @@ import (
 const nvmlName = "NVML"
 
 // Health adds to what is known of a machine what the driver's library and the system below root say. Without a library, nil, it is
-// what the system says alone.
+// what the system says alone: no GPUs are seen, unless it is the build that has none.
 func Health(s *health.State, l Library, root string) error {
 	t, host, gpus := tree{root}, s.Host(), 0
 	if l != nil {
@@ -41,7 +41,9 @@ func Health(s *health.State, l Library, root string) error {
 			s.SayWays(n, "sysfs")
 		}
 	}
-	s.Say(host, "gpus", float64(gpus), nvmlName)
+	if l != nil || asks {
+		s.Say(host, "gpus", float64(gpus), nvmlName)
+	}
 	t.host(s)
 	t.devices(s)
 	for _, a := range t.adapters() {

@@ -21,6 +21,9 @@ type library struct {
 	counters []*counters // by GPU, once asked for
 }
 
+// asks: this build can ask the driver.
+const asks = true
+
 // Open loads libnvidia-ml.so.1. After an error nothing of it may be called.
 func Open() (Library, error) {
 	l := &library{nvml: nvml.New()}
