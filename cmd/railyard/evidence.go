@@ -16,6 +16,7 @@ import (
 	"railyard/interop/ibstat"
 	"railyard/interop/linux"
 	"railyard/interop/lspci"
+	"railyard/interop/nccltests"
 	"railyard/interop/nccltopo"
 	"railyard/interop/nvidiasmi"
 	"railyard/interop/prometheus"
@@ -110,11 +111,16 @@ type evidence struct {
 type unknownKind struct {
 	file  string
 	empty bool // as of a command that had nothing to say, or failed
+	tests bool // a log of nccl-tests, which is judged beside a cluster alone
 }
 
 func (e unknownKind) Error() string {
 	if e.empty {
 		return e.file + ": empty: run the command that was to fill it again, and see what it says"
+	}
+	if e.tests {
+		return fmt.Sprintf("%s: a log of nccl-tests: give the cluster whose nodes ran it (-t, --nodes), or ask railyard compare TOPOLOGY "+
+			"--measured %s", e.file, e.file)
 	}
 	return fmt.Sprintf("%s: of no kind that is known here, which are the outputs of %s", e.file, strings.Join(evidenceNames(), ", "))
 }
@@ -149,7 +155,7 @@ func (e *evidence) take(file string) error {
 func (e *evidence) takeText(file string, data []byte) error {
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
 	if i < 0 {
-		return unknownKind{file, len(bytes.TrimSpace(data)) == 0}
+		return unknownKind{file, len(bytes.TrimSpace(data)) == 0, nccltests.Is(data)}
 	}
 	if err := evidenceKinds[i].read(&e.state, file, data); err != nil {
 		return fmt.Errorf("%s: %s", file, oneLine(err))

@@ -187,7 +187,7 @@ const largestPair = 8
 // smallest that shows the faults of its adapters; NCCL sends little over them where there are two nodes, unless these use few of them.
 func (d *diagnosis) listen() error {
 	if d.Topology.NumNodes() < 2 {
-		return fmt.Errorf("%s has one node: groups are of several", d.Topology.Name())
+		return fmt.Errorf("%s has one node: groups are of several; give --nodes, or the topology of the cluster", d.Topology.Name())
 	}
 	for n := 2; ; n *= 2 {
 		n = min(n, d.Topology.NumNodes())

@@ -74,7 +74,11 @@ func TestSlowFromTheStart(t *testing.T) {
 		got.Notes[0] != "1 size of collectives could not be predicted: no topology" {
 		t.Errorf("%+v", got)
 	}
-	if s := Find(calls(150, 150, 150), expected(100, 120)).Series; len(s) != 1 || s[0].Verdict != "too few" || s[0].MedianUS != 150 {
+	long := Find(calls(150, 150, 150), expected(100, 120))
+	if len(long.Notes) != 1 || !strings.HasPrefix(long.Notes[0], "1 size of collectives took longer than is normal, in too few") {
+		t.Errorf("%q", long.Notes)
+	}
+	if s := long.Series; len(s) != 1 || s[0].Verdict != "too few" || s[0].MedianUS != 150 {
 		t.Errorf("%+v", s)
 	}
 	for _, times := range [][]float64{{150, 150, 150}, {500, 90, 90, 90, 90, 90, 90, 90}} { // too few, and one that was warming up
