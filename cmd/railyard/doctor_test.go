@@ -164,7 +164,7 @@ func TestAdapterTaken(t *testing.T) {
 			"a:1:2 [5] NCCL INFO Channel 00/" + gpu + " [send] via NET/IB/" + via + "\n"
 	}
 	for _, x := range []struct{ gpu, via, rule, says, do string }{
-		{"0 : 5[5] -> 13[5]", "0", "nic-other", "sends over mlx5_0, which is on another socket: host-staged, 42 of 43 GB/s; mlx5_3 is",
+		{"0 : 5[5] -> 13[5]", "0", "nic-other", "sends over mlx5_0, which is on another socket: host-staged, 37 of 43 GB/s; mlx5_3 is",
 			"let NCCL see that mlx5_3 is nearer"},
 		{"0 : 5[bb000] -> 13[bb000]", "1/GDRDMA", "nic-detour", "sends over mlx5_1, which is across its CPU; mlx5_3 is on its PCIe switch",
 			"let NCCL see"},

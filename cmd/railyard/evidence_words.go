@@ -169,8 +169,11 @@ func (e *evidence) sayVariables(list []observed.Variable) {
 	}
 }
 
-// saySends adds over which adapters GPUs send, by their numbers or by their PCI addresses.
+// saySends adds over which adapters GPUs send, by their numbers or by their PCI addresses, where it is known how far adapters are.
 func (e *evidence) saySends(list []observed.Send) {
+	if len(e.state.Parts(health.Way)) == 0 {
+		return
+	}
 	host, several := "", ""
 	for _, x := range list {
 		gpu := x.GPU

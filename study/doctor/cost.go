@@ -179,17 +179,17 @@ func longer(before, after units.Time) float64 { return max(float64(after)/float6
 
 // stagedShare is what a transfer of a rank to the next node gets of its rate when it is staged through host memory.
 func (c *costs) stagedShare(t *topology.Topology, rank int) (float64, error) {
-	direct, staged, err := c.crossing(t, rank)
+	direct, staged, err := c.crossing(t, rank, size)
 	return float64(direct) / float64(staged), err
 }
 
 // crossing is what a transfer of a rank to the next node takes, and what it takes when it is staged through host memory.
-func (c *costs) crossing(t *topology.Topology, rank int) (direct, staged units.Time, err error) {
+func (c *costs) crossing(t *topology.Topology, rank int, bytes units.Bytes) (direct, staged units.Time, err error) {
 	m, err := cost.MachineOn(t, c.profile)
 	if err != nil {
 		return 0, 0, err
 	}
-	o, to := crossing.Options{Size: size, Shrink: 1, QueuePairs: 2}, rank+t.NumRanks()/t.NumNodes()
+	o, to := crossing.Options{Size: bytes, Shrink: 1, QueuePairs: 2}, rank+t.NumRanks()/t.NumNodes()
 	r, err := crossing.Predict(t, rank, to, m.Crossing(), o)
 	if err != nil {
 		return 0, 0, err
@@ -198,6 +198,9 @@ func (c *costs) crossing(t *topology.Topology, rank int) (direct, staged units.T
 	through, err := crossing.Predict(t, rank, to, m.Crossing(), o)
 	return r.Time, through.Time, err
 }
+
+// message is what a transfer's rate is said of, as study/chosen does: of more, less of staging shows.
+const message = 64 * units.MiB
 
 // staging says of each GPU, and of the ways from it, what staging leaves of the rate of its adapters; nothing where that is not known.
 func (c *costs) staging(s *health.State) error {
@@ -209,11 +212,11 @@ func (c *costs) staging(s *health.State) error {
 		}
 		for _, p := range s.Parts(health.GPU) {
 			if d, ok := gpuOf(two, p.Name); ok {
-				direct, staged, err := c.crossing(two, two.RankOf(d))
+				direct, staged, err := c.crossing(two, two.RankOf(d), message)
 				if err != nil {
 					return err
 				}
-				rates[p.Name] = fmt.Sprintf(", %.0f of %.0f GB/s", size.Per(staged).GBps(), size.Per(direct).GBps())
+				rates[p.Name] = fmt.Sprintf(", %.0f of %.0f GB/s", message.Per(staged).GBps(), message.Per(direct).GBps())
 			}
 		}
 	}
