@@ -218,3 +218,17 @@ func TestHealthWithoutALibrary(t *testing.T) {
 		t.Errorf("known %v, asks %v", known, asks)
 	}
 }
+
+// TestHealthHasWays: how far each adapter is from each GPU is said by the names that the system has for them.
+func TestHealthHasWays(t *testing.T) {
+	f := newFake(t, shippedNode(t, "dgx-h100"))
+	var s health.State
+	if err := Health(&s, f, f.root); err != nil {
+		t.Fatal(err)
+	}
+	for way, far := range map[string]float64{"5/mlx5_5": 0, "5/mlx5_4": 0, "5/mlx5_7": 2, "5/mlx5_0": 3} {
+		if v, ok := s.Known(health.Way, way, "far"); !ok || v.Is != far {
+			t.Errorf("%s: %v, want %v", way, v.Is, far)
+		}
+	}
+}

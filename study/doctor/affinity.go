@@ -100,9 +100,13 @@ func directly(s *health.State, w *health.Part) bool {
 	return topology.NICPath{Kind: topology.PIX + topology.RouteKind(w.Number("far"))}.GPUDirect(level)
 }
 
-// leftOut says which adapters NCCL_IB_HCA leaves out though they are nearer to GPUs than any that it leaves.
+// leftOut says which adapters NCCL_IB_HCA leaves out though they are nearer to GPUs than any that it leaves; nothing where it names none
+// of those that are known, as where these are numbered only.
 func leftOut(s *health.State, gpus [][]*health.Part, hca filter) {
-	if len(hca.names) == 0 {
+	known := slices.ContainsFunc(slices.Concat(gpus...), func(w *health.Part) bool {
+		return slices.ContainsFunc(hca.names, func(name string) bool { return hca.matches(name, w.Adapter()) })
+	})
+	if !known {
 		return
 	}
 	var all, out []string

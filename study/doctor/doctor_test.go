@@ -216,6 +216,17 @@ func TestNoNumbers(t *testing.T) {
 	}
 }
 
+// TestUnknownAdapters: names that are none of the adapters' set no rule off; those that leave the nearest of each GPU do neither.
+func TestUnknownAdapters(t *testing.T) {
+	for _, value := range []string{"bnxt_re0", "^bnxt_re0", "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7", "mlx5:1", ""} {
+		s := healthy()
+		s.Set(s.Part(health.Variable, "NCCL_IB_HCA"), "value", value, "plant")
+		if d := examined(t, s); len(d.Findings) > 0 {
+			t.Errorf("%q: %+v", value, d.Findings)
+		}
+	}
+}
+
 // TestSeveralFacts are rules that one fact does not set off.
 func TestSeveralFacts(t *testing.T) {
 	for rule, plant := range map[string]func(s *health.State){
