@@ -31,6 +31,7 @@ type engine struct {
 	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer
+	begun          []int64 // by connection: when its first message began; nil: nobody asks
 
 	processors []processor // by rank, where the profile is serial
 	senders    [][]int32   // by connection: lanes that wait for messages of theirs, where the profile is blocking
@@ -134,7 +135,7 @@ func (e *engine) shareInboxes() {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
-	e.played, e.brought, e.nextLook = nil, 0, e.limit/looksAtPace
+	e.played, e.begun, e.brought, e.nextLook = nil, nil, 0, e.limit/looksAtPace
 	e.opts, e.now, e.sends, e.events, e.handled, e.last, e.trace = o, 0, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])

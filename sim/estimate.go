@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -26,18 +28,21 @@ const slack = 1 - 1e-7
 
 // LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: nothing is earlier than where every transfer has its
 // route to itself, a connection's messages come one after the other, a program's local work is done in
-// sequence, and each resource has to carry all of its bytes, those of connections that one stands for as well.
+// sequence, and each resource has to carry all of its bytes, those of connections that one stands for as well. Connections and
+// resources have nothing to carry before the first message comes: pipelines have to be filled.
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	e := p.newEngine()
 	e.reset(p.each(size), Options{NoContention: true})
-	x := estimator{e: e, load: make([]float64, len(p.res)), seqs: map[pricedSequence]seqCost{}}
+	x := estimator{e: e, load: make([]resourceLoad, len(p.res)), seqs: map[pricedSequence]seqCost{}}
+	x.alone()
 	for i := range p.conns {
-		x.conn(&p.conns[i])
+		x.conn(int32(i))
 	}
 	x.work()
-	x.alone()
-	for r, b := range x.load {
-		x.most = max(x.most, b*1e12/p.res[r].capacity)
+	for r, l := range x.load {
+		if l.weight > 0 {
+			x.most = max(x.most, l.first+l.weight*1e12/p.res[r].capacity)
+		}
 	}
 	return p.profile.Launch + units.Time(min(x.most*slack, float64(forever)))
 }
@@ -45,8 +50,14 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 type estimator struct {
 	e    *engine
 	most float64 // ps
-	load []float64
+	load []resourceLoad
 	seqs map[pricedSequence]seqCost
+}
+
+// resourceLoad is what a resource has to carry, and from when on.
+type resourceLoad struct {
+	weight float64 // bytes over efficiency
+	first  float64 // ps after the launch
 }
 
 // pricedSequence is a cost class and a sequence.
@@ -63,8 +74,9 @@ type seqCost struct {
 }
 
 // conn counts a connection's messages.
-func (x *estimator) conn(k *conn) {
-	r := &x.e.routes[k.route]
+func (x *estimator) conn(i int32) {
+	k := &x.e.Plan.conns[i]
+	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-float64(x.e.profile.Launch)
 	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
@@ -77,13 +89,16 @@ func (x *estimator) conn(k *conn) {
 		x.seqs[key] = c
 	}
 	n := float64(x.e.strand(k.channel).slices)
-	x.most = max(x.most, c.time*n)
+	x.most = max(x.most, first+c.time*n)
 	for _, u := range r.use {
-		load := c.weight
+		l, weight := &x.load[u.res], c.weight
 		if x.e.res[u.res].node != nil {
-			load = c.bytes
+			weight = c.bytes
 		}
-		x.load[u.res] += load * n * u.weight * float64(u.count)
+		if l.weight == 0 || first < l.first {
+			l.first = first
+		}
+		l.weight += weight * n * u.weight * float64(u.count)
 	}
 }
 
@@ -95,6 +110,7 @@ const maxAlone = 100_000
 // Processors take what comes first; of these, nothing is known.
 func (x *estimator) alone() {
 	e := x.e
+	e.begun = slices.Repeat([]int64{int64(e.profile.Launch)}, len(e.conns))
 	if e.serial() {
 		return
 	}
@@ -102,12 +118,20 @@ func (x *estimator) alone() {
 	for i := range e.lanes {
 		e.lanes[i].slices = max(1, int32(share*float64(e.lanes[i].slices)))
 	}
+	for i := range e.begun {
+		e.begun[i] = notBegun
+	}
 	e.begins()
 	for len(e.q.heap) > 0 && e.q.heap[0].at < forever && e.handled < maxAlone {
 		e.next()
 	}
+	for i := range e.begun {
+		e.begun[i] = min(e.begun[i], e.now) // later, if not yet
+	}
 	x.most = max(x.most, float64(e.now)-float64(e.profile.Launch))
 }
+
+const notBegun = math.MaxInt64
 
 // work counts the local work of each program.
 func (x *estimator) work() {

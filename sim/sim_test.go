@@ -120,16 +120,23 @@ func TestEngineAgreesWithClosedForms(t *testing.T) {
 
 // A chain of h+1 ranks and m slices takes (h+m−1)(α+s/(mβ)).
 func TestPipelineTakesTheTextbookTime(t *testing.T) {
-	for _, c := range []struct{ n, slices int }{{2, 5}, {4, 8}, {9, 3}} {
-		topo := switched(t, c.n, "10GB/s", "1us")
-		r, err := Run(topo, flat(schedule.GenRing, collective.Broadcast, c.n, c.slices), 1<<20*units.Bytes(c.slices), profile(t, "line"),
-			Options{})
+	for _, c := range []struct{ n, slices int }{{2, 5}, {4, 8}, {9, 3}, {64, 2000}} {
+		topo, size := switched(t, c.n, "10GB/s", "1us"), 1<<20*units.Bytes(c.slices)
+		plan, err := Compile(topo, flat(schedule.GenRing, collective.Broadcast, c.n, c.slices), profile(t, "line"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		took, err := plan.Time(size)
 		if err != nil {
 			t.Fatal(err)
 		}
 		step := 2*units.Microsecond + units.MiB.Over(10*units.GBps)
-		if want := units.Time(c.n-1+c.slices-1) * step; r.Time != want {
-			t.Errorf("%d ranks, %d slices: %v, want %v", c.n, c.slices, r.Time, want)
+		want := units.Time(c.n-1+c.slices-1) * step
+		if took != want {
+			t.Errorf("%d ranks, %d slices: %v, want %v", c.n, c.slices, took, want)
+		}
+		if low := plan.LowerEstimate(size); low > want || float64(low) < 0.999*float64(want) { // filling included
+			t.Errorf("%d ranks, %d slices: estimate %v of %v", c.n, c.slices, low, want)
 		}
 	}
 }

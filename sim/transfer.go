@@ -9,6 +9,9 @@ func (e *engine) begin(c int32, sent int64) {
 	if e.trace != nil {
 		e.trace.begin(c, e.now)
 	}
+	if e.begun != nil {
+		e.begun[c] = min(e.begun[c], e.now)
+	}
 	k := e.charge(s.class, s.size)
 	passed := int64(0)
 	if k.ahead {
