@@ -32,7 +32,7 @@ func TestLanes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			trees, err := pack.ForTopology(topo, use, 0)
+			trees, err := pack.ForTopology(topo, use, 0, pack.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,10 +91,11 @@ func (r *request) treeSets() treeSets {
 		return treeSets{none, none}
 	}
 	type key struct {
-		use  pack.Use
-		root int
+		use    pack.Use
+		root   int
+		budget Budget
 	}
-	return topology.Once(r.t, key{use, r.spec.Root}, func() treeSets { return r.packTrees(use) })
+	return topology.Once(r.t, key{use, r.spec.Root, r.o.Budget}, func() treeSets { return r.packTrees(use) })
 }
 
 func (r *request) packTrees(use pack.Use) treeSets {
@@ -103,7 +104,7 @@ func (r *request) packTrees(use pack.Use) treeSets {
 		none := &treeSet{err: notApplicable("%v", err)}
 		return treeSets{none, none}
 	}
-	p, err := pack.ForTopology(r.t, use, r.spec.Root)
+	p, err := pack.ForTopology(r.t, use, r.spec.Root, pack.Options{Work: r.o.Budget.part(pack.DefaultWork)})
 	x := treeSets{all: &treeSet{err: notApplicable("%v", err)}}
 	if err == nil {
 		x.all = r.treeSet(p, g)

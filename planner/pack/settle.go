@@ -25,11 +25,14 @@ type settling struct {
 	roots int   // how many ranks are tried as the root of a unit, where any may be
 	turn  int32 // the last of them
 
-	load  []float64 // by resource, in seconds
-	past  []float64 // by resource: how many times as dear it is for what it was too full in rounds before
-	full  float64   // the largest load
-	steep int       // prices grow with the power of loads that so many squarings make
-	near  float64   // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
+	load []float64 // by resource, in seconds
+	past []float64 // by resource: how many times as dear it is for what it was too full in rounds before
+	full float64   // the largest load
+	dear []dear    // by resource
+
+	looked int     // arcs
+	steep  int     // prices grow with the power of loads that so many squarings make
+	near   float64 // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
 
 	// of the tree that grows, by vertex
 	in    []bool  // a rank of the tree
@@ -41,6 +44,9 @@ type settling struct {
 
 	branches []branch // of the cheapest arborescence
 }
+
+// dear is what a unit that takes a resource for a time makes it cost, while no load changes; nothing is known of no time.
+type dear struct{ time, cost float64 }
 
 // offered is a vertex to be looked at, and what the path to it cost when it was offered.
 type offered struct {
@@ -78,7 +84,7 @@ func newSettling(ways []*arcs, roots []int32) *settling {
 	for _, r := range roots {
 		x.units = append(x.units, unit{root: r})
 	}
-	x.past = slices.Repeat([]float64{1}, resources)
+	x.past, x.dear = slices.Repeat([]float64{1}, resources), make([]dear, resources)
 	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
 	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
 	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
@@ -95,12 +101,13 @@ func (x *settling) anyRoot(ranks int, budget int) {
 }
 
 // settle grows all trees again and again, lower ones first, and keeps the best of all rounds: those in which the fullest
-// resource works the least long, until that is no more than least.
-func (x *settling) settle(least float64) error {
+// resource works the least long, until that is no more than least, or the work is spent; a round that has begun is finished.
+func (x *settling) settle(least float64, work int) error {
 	best, full := x.units, math.Inf(1)
-	for round := range settleRounds {
+	for round := 0; round < settleRounds && (round == 0 || x.looked < work); round++ {
 		done := float64(round) / (settleRounds - 1)
 		x.steep, x.near = firstSteep+int(math.Round((lastSteep-firstSteep)*done)), math.Pow(leastNear, done)
+		clear(x.dear)
 		if err := x.grow(); err != nil {
 			return err
 		}
@@ -186,23 +193,36 @@ func (x *settling) take(hop []int32, units float64) {
 	for _, i := range hop {
 		for _, t := range x.list[i].takes {
 			x.load[t.resource] += units * t.time
-			x.full = max(x.full, x.load[t.resource])
+			x.dear[t.resource] = dear{}
+			if x.load[t.resource] > x.full {
+				x.full = x.load[t.resource]
+				clear(x.dear)
+			}
 		}
 	}
 }
 
 // price is what one more unit on an arc costs, on a path that leaves the tree at a depth.
 func (x *settling) price(a *arc, depth int32) float64 {
+	x.looked++
 	c, time := 0.0, 0.0
 	for _, t := range a.takes {
-		p := (x.load[t.resource] + t.time) / x.full
-		for range x.steep {
-			p *= p
+		d := &x.dear[t.resource]
+		if d.time != t.time {
+			*d = x.dearer(t)
 		}
-		c += t.time * p * x.past[t.resource]
+		c += d.cost
 		time = max(time, t.time)
 	}
 	return c + x.near*time*float64(1+depth)
+}
+
+func (x *settling) dearer(t taken) dear {
+	p := (x.load[t.resource] + t.time) / x.full
+	for range x.steep {
+		p *= p
+	}
+	return dear{t.time, t.time * p * x.past[t.resource]}
 }
 
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked

@@ -14,11 +14,15 @@ const mostSettled = 20_000
 // both ways, or, where links are not as fast both ways, others sum up than spread results.
 func (s *search) settle(ways ...*arcs) error {
 	for _, units := range s.units(ways[0]) {
+		if s.best != nil && s.left <= 0 {
+			break
+		}
 		x := newSettling(ways, s.rootsOf(units))
 		if len(ways) > 1 {
 			x.anyRoot(s.g.Ranks, 10*s.o.Effort)
 		}
-		if err := x.settle(float64(units) / s.bound.Rate.Float()); err != nil {
+		err := x.settle(float64(units)/s.bound.Rate.Float(), s.left)
+		if s.left -= x.looked; err != nil {
 			return err
 		}
 		if s.consider(x.packing(units, s.use, s.g.t)); s.best != nil && s.best.Share > nearEnough {

@@ -22,7 +22,7 @@ func TestWeightedStarsBehindASwitch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := ForTopology(topo, AllReduce, 0)
+		p, err := ForTopology(topo, AllReduce, 0, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
