@@ -88,7 +88,7 @@ func TestRunInProcesses(t *testing.T) {
 		args  string
 		sizes int
 	}{
-		{"-c all_reduce -b 1K -e 4M -f 4 -n 3 -w 1 --sockets 3", 7},
+		{"-c all_reduce -b 1K -e 4M -f 16 -n 3 -w 1 --sockets 3", 4},
 		{"-c all_gather -b 999 -e 300K -f 7 -n 2 -w 0 -d float16", 3},
 		{"-c reduce_scatter -b 1001 -e 100K -f 9 -n 2 -w 0 -d int32 --in-place", 3},
 		{"-c all_to_all -s 77777 -n 2 -w 0", 1},

@@ -65,21 +65,29 @@ func TestOneAdapterHoldsUpAll(t *testing.T) {
 		}
 		return float64(predict(t, r, Ask{Kind: k, Algorithm: algorithm, Protocol: "Simple", Size: 8 * units.GiB}).Time)
 	}
+	type asked struct {
+		kind      collective.Kind
+		algorithm string
+	}
+	whole := map[asked]float64{}
 	for _, c := range []struct {
-		kind             collective.Kind
-		algorithm, fault string
-		least, most      float64
+		asked
+		fault       string
+		least, most float64
 	}{
-		{collective.AllReduce, "Ring", "nic:node0/nic0", 1.12, 8. / 7},
-		{collective.AllReduce, "Ring", "nic:node0/nic0=0.5", 1.12, 8. / 7},
-		{collective.AllReduce, "Ring", "nic:node0/nic0=0.95", 1.04, 8. / 7},
-		{collective.AllReduce, "Ring", "link:node0/gpu0--node0/plx0=0.25", 1.12, 8. / 7}, // x4 instead of x16
-		{collective.AllToAll, "", "link:node0/gpu0--node0/plx0=0.25", 3, 4},
-		{collective.AllToAll, "", "nic:node0/nic0", 1.9, 2},
-		{collective.AllToAll, "", "nic:node0/nic0=0.5", 1.9, 2},
-		{collective.AllToAll, "", "nic:node0/nic0=0.1", 1.9, 2},
+		{asked{collective.AllReduce, "Ring"}, "nic:node0/nic0", 1.12, 8. / 7},
+		{asked{collective.AllReduce, "Ring"}, "nic:node0/nic0=0.5", 1.12, 8. / 7},
+		{asked{collective.AllReduce, "Ring"}, "nic:node0/nic0=0.95", 1.04, 8. / 7},
+		{asked{collective.AllReduce, "Ring"}, "link:node0/gpu0--node0/plx0=0.25", 1.12, 8. / 7}, // x4 instead of x16
+		{asked{collective.AllToAll, ""}, "link:node0/gpu0--node0/plx0=0.25", 3, 4},
+		{asked{collective.AllToAll, ""}, "nic:node0/nic0", 1.9, 2},
+		{asked{collective.AllToAll, ""}, "nic:node0/nic0=0.5", 1.9, 2},
+		{asked{collective.AllToAll, ""}, "nic:node0/nic0=0.1", 1.9, 2},
 	} {
-		got := took(c.kind, c.algorithm, c.fault) / took(c.kind, c.algorithm, "")
+		if whole[c.asked] == 0 {
+			whole[c.asked] = took(c.kind, c.algorithm, "")
+		}
+		got := took(c.kind, c.algorithm, c.fault) / whole[c.asked]
 		if got < c.least || got > c.most*1.001 {
 			t.Errorf("%v with %s takes %.3f times as long instead of %.3f to %.3f", c.kind, c.fault, got, c.least, c.most)
 		}
