@@ -54,9 +54,9 @@ var mayImport = map[string][]string{
 	".":                   {},
 }
 
-// onlyIn keeps third-party libraries in their room.
+// onlyIn keeps third-party libraries in the packages that need them.
 var onlyIn = map[string][]string{
-	"gopkg.in/yaml.v3":          {"cmd/railyard", "interop/topograph", "model/yamlfile", "model/topology", "model/gpu", "model/workload"},
+	"gopkg.in/yaml.v3":          {"model/yamlfile", "model/topology"},
 	"gonum.org/v1/plot":         {"report/..."},
 	"github.com/NVIDIA/go-nvml": {"exec/discover"},
 	"golang.org/x/sys":          {"exec/cuda/descriptors", "exec/host", "exec/net"},

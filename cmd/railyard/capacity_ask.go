@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gopkg.in/yaml.v3"
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/yamlfile"
@@ -68,15 +67,12 @@ func readQuestion(file string, commands []*cobra.Command) ([]string, error) {
 			o.AddAt(o.Where("question"), "question: %q must be one of %s", name, names(commands))
 		}
 	}
-	o.Mapping("flags", func(flag string, n *yaml.Node) {
-		values := []*yaml.Node{n}
-		if n.Kind == yaml.SequenceNode {
-			values = n.Content
+	o.Mapping("flags", func(flag string, n *yamlfile.Node) {
+		values, plain := yamlfile.Elements(n)
+		if !plain {
+			o.AddAt(yamlfile.At(n), "flag %s: must be a value or a list of values", flag)
 		}
 		for _, v := range values {
-			if v.Kind != yaml.ScalarNode {
-				d.Add(v.Line, v.Column, "flag %s: must be a value or a list of values", flag)
-			}
 			words = append(words, cli.Assign(commands[i], flag, v.Value))
 		}
 	})

@@ -6,8 +6,6 @@ import (
 	"io"
 	"regexp"
 
-	"gopkg.in/yaml.v3"
-
 	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
 	"railyard/model/survey"
@@ -68,7 +66,7 @@ func readModel(o *yamlfile.Object) *model {
 	x := &model{}
 	defer o.Done()
 	if o.Value("switches") != nil {
-		o.Mapping("switches", func(name string, n *yaml.Node) {
+		o.Mapping("switches", func(name string, n *yamlfile.Node) {
 			if n.Tag == "!!null" { // a leaf of which nothing is said
 				return
 			}
@@ -81,12 +79,12 @@ func readModel(o *yamlfile.Object) *model {
 			s.Done()
 		})
 	}
-	o.List("blocks", func(_ int, n *yaml.Node) {
+	o.List("blocks", func(_ int, n *yamlfile.Node) {
 		b := yamlfile.NewObject(o.Diagnostics, n, "block")
 		block := modelBlock{at: b.Text("switch", true), nodes: texts(b, "nodes"), pos: b.Here()}
 		b.Known("labels")
 		if b.Value("annotations") != nil {
-			b.Mapping("annotations", func(name string, n *yaml.Node) {
+			b.Mapping("annotations", func(name string, n *yamlfile.Node) {
 				if name == domain {
 					block.domain = n.Value
 				}
@@ -100,7 +98,7 @@ func readModel(o *yamlfile.Object) *model {
 
 // texts are the elements of a list.
 func texts(o *yamlfile.Object, key string) (out []string) {
-	o.List(key, func(_ int, n *yaml.Node) {
+	o.List(key, func(_ int, n *yamlfile.Node) {
 		if n.Value == "" {
 			o.AddAt(yamlfile.At(n), "%s: %s must be a list of names", o.What, key)
 		}

@@ -31,6 +31,17 @@ type Pos struct{ Line, Col int }
 // At is where a value stands.
 func At(n *yaml.Node) Pos { return Pos{n.Line, n.Column} }
 
+// Node is a value as it stands in a file.
+type Node = yaml.Node
+
+// Elements are those of a list, or the one value that stands in its place; false where one of them is a list or a mapping.
+func Elements(n *Node) (list []*Node, plain bool) {
+	if list = []*Node{n}; n.Kind == yaml.SequenceNode {
+		list = n.Content
+	}
+	return list, !slices.ContainsFunc(list, func(x *Node) bool { return x.Kind != yaml.ScalarNode })
+}
+
 // AddAt is Add for a place.
 func (d *Diagnostics) AddAt(p Pos, format string, args ...any) { d.Add(p.Line, p.Col, format, args...) }
 
