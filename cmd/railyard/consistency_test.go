@@ -118,7 +118,7 @@ func oneAnswer(t *testing.T, name string, nodes int, kind string, sizes []int64,
 	for _, r := range changed.Rows {
 		check("what-if", r.Size, r.Before*1e3, plans.plan)
 	}
-	if kind == "all_reduce" && changed.GPUs <= maxDrawn { // the slowest to ask, of larger machines about the first nodes
+	if changed.GPUs <= maxDrawn { // of larger machines a report plans the first nodes alone, which is another question
 		for size, us := range reported(t, with([]string{"report"})) {
 			if _, asked := plans.plan[size]; asked {
 				check("report", size, us, plans.plan)

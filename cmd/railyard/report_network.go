@@ -147,9 +147,11 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
 	picture := func(file string) (func(io.Writer) error, error) { return topoview.DrawLoaded(s.topo, file, load) }
 	list := []page.Figure{{Name: "topology", Picture: picture, Caption: "Use of the links during " + what +
 		", mean over its time, by colour and width. " + s.source}}
-	list = append(list, curves...)
-	return append(list, crossover,
-		page.Figure{Name: "utilisation", Chart: figures.Utilisation(what, s.source, s.uses(load))},
+	list = append(append(list, curves...), crossover)
+	if uses := s.uses(load); len(uses) > 0 { // one GPU sends nothing
+		list = append(list, page.Figure{Name: "utilisation", Chart: figures.Utilisation(what, s.source, uses)})
+	}
+	return append(list,
 		page.Figure{Name: "latency", Chart: late, Caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows " +
 			"over " +
 			"4 queue pairs a connection; seeds 1 to 200."},
