@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -142,8 +143,12 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 		return k == collective.Barrier || k == collective.AllToAllV
 	})
 	var rows atomic.Int64
-	sampled := long.Sample(t, 10)
-	eachMachine(t, long.Or(8, 24), long.Or[uint64](1, 4), func(t *testing.T, m machine) {
+	few, fewer := long.Sample(t, 10), long.Sample(t, 80)
+	eachMachine(t, long.Or(8, 64), long.Or[uint64](1, 4), func(t *testing.T, m machine) {
+		sampled := few
+		if m.NumRanks() > 24 {
+			sampled = fewer
+		}
 		own, err := cost.MachineFor(m.Topology)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +173,13 @@ func TestNoRowIsBelowItsLimit(t *testing.T) {
 				if !sampled(fmt.Sprintf("%s, costs %s: %v", m.what, machine.Name, kind)) {
 					continue
 				}
-				a := answered(t, m.Topology, machine, kind, search, units.KiB, 3*units.MiB+17, 4*units.GiB)
+				sizes := []units.Bytes{units.KiB, 3*units.MiB + 17, 4 * units.GiB}
+				if long.Given() { // and two between, by chance
+					rng := rand.New(rand.NewPCG(m.seed, uint64(m.turn*len(kinds)+i)))
+					sizes = slices.Insert(sizes, 2, units.Bytes(float64(4*units.MiB)*math.Exp2(rng.Float64()*9)))
+					sizes = slices.Insert(sizes, 1, units.Bytes(float64(2*units.KiB)*math.Exp2(rng.Float64()*10)))
+				}
+				a := answered(t, m.Topology, machine, kind, search, sizes...)
 				if a == nil {
 					continue
 				}
