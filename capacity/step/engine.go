@@ -112,7 +112,7 @@ func (e *engine) finish() (units.Time, error) {
 	for s := range e.lanes {
 		l := &e.lanes[s]
 		if l.next < len(l.tasks) || l.moving || len(l.queue) > 0 {
-			return 0, fmt.Errorf("pipeline stage %d waits for ever at task %d of %d", s, l.next, len(l.tasks))
+			return 0, fmt.Errorf("deadlock: pipeline stage %d waits at task %d of %d", s, l.next, len(l.tasks))
 		}
 		end = max(end, l.now)
 	}

@@ -76,7 +76,7 @@ var nearest = map[string]string{"a800": "a100", "h800": "h100", "h20": "h100", "
 // standsFor is the machine in the place of that of a GPU model, which has no file.
 func (m *Machine) standsFor(model string) *Machine {
 	out := *m
-	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, whose links are alike", model, m.Name)
+	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, which has the same kinds of links", model, m.Name)
 	if a := m.Access; a != nil {
 		other := *a
 		other.Origin = Origin{Assumed, m.Name, out.assumed, a.Date, a.Error}
@@ -95,7 +95,7 @@ func GeneralNCCL() *Profile {
 }
 
 // MachineFor is the machine of a topology's nodes: the one that its file names, else that of its GPUs'
-// model, else the one whose links are alike, which its origins say.
+// model, else the one which has the same kinds of links, which its origins say.
 func MachineFor(t *topology.Topology) (*Machine, error) { return MachineOn(t, "") }
 
 // MachineOn is what the name of a machine, or of its file, means on a topology: "" is the topology's own.

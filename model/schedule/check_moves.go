@@ -26,9 +26,9 @@ type images interface {
 	digit(place int32) int32
 }
 
-// errAsymmetric says that ranks are not alike after all, or not in a way that is followed
+// errAsymmetric says that ranks are not equivalent after all, or not in a way that is followed
 // here; then all of them are run.
-var errAsymmetric = errors.New("schedule: ranks are not alike")
+var errAsymmetric = errors.New("schedule: ranks are not equivalent")
 
 // incoming is the connection on which rank r hears from a peer, as the peer's original
 // has it, and the move from there.

@@ -48,7 +48,7 @@ func (k *checker) deadlock(r int) error {
 			waits = append(waits, fmt.Sprintf("rank %d for rank %d", q, k.awaited(q)))
 		}
 	}
-	why := fmt.Sprintf("waits for ever: rank %d never sends what it expects", k.awaited(r))
+	why := fmt.Sprintf("deadlock: rank %d never sends what it expects", k.awaited(r))
 	if len(waits) > 0 {
 		why += "; also waiting: " + strings.Join(waits, ", ")
 	}

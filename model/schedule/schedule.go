@@ -98,7 +98,7 @@ type Phase struct {
 	Parents RankList    `json:"parents,omitempty"` // tree: parent position of each position, −1 at the root
 	Radix   int         `json:"radix,omitempty"`   // k-nomial: k
 	Ops     []Program   `json:"ops,omitempty"`     // gen "ops": explicit programs by rank, or of first nodes (see Kinds)
-	Level   int         `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails", "bends": the stage
+	Level   int         `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails": the stage
 	Local   int         `json:"local,omitempty"`   // gen "rails": ranks of a node
 	Order   []TreeOrder `json:"order,omitempty"`   // gen "trees", all levels: by rank
 }

@@ -55,7 +55,7 @@ func (s *Schedule) Plain() error {
 	if len(s.Needs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s needs %v in the switches, which is not to be had here: plan with --no-in-network", s.Algorithm, s.Needs)
+	return fmt.Errorf("%s needs %v in the switches, which this machine does not have: plan with --no-in-network", s.Algorithm, s.Needs)
 }
 
 // Sends reports whether an operation reads a place for others, rather than write one.

@@ -32,7 +32,7 @@ func TestMulticastRules(t *testing.T) {
 			ops[2] = []Op{{Kind: Recv, Peer: 0, Dst: Loc{Buf: Scratch, Set: One(0)}},
 				{Kind: Copy, Peer: -1, Src: Loc{Buf: Scratch, Set: One(0)}, Dst: ops[2][0].Dst}}
 		}, "a multicast goes to one place on all"},
-		{func(ops []Program) { ops[0][0].Peers = RankList{1} }, "waits for ever: rank 0 never sends"},
+		{func(ops []Program) { ops[0][0].Peers = RankList{1} }, "deadlock: rank 0 never sends"},
 		{func(ops []Program) { ops[2] = nil }, "rank 2 never receives it"},
 		{func(ops []Program) { ops[0][0].Peers = RankList{1, 1} }, "in another team as well"},
 		{func(ops []Program) { ops[0] = append(ops[0], Op{Kind: Send, Peer: 1, Src: ops[0][0].Src}) }, "of the pair is in a team"},

@@ -85,7 +85,7 @@ func (m *machine) longest() (*event, error) {
 	end := &event{}
 	for _, x := range w.runs {
 		if x.op() != nil {
-			return nil, fmt.Errorf("rank %d waits for ever in lane %d", x.rank, x.number)
+			return nil, fmt.Errorf("deadlock: rank %d waits in lane %d", x.rank, x.number)
 		}
 		end = later(end, x.now)
 	}
