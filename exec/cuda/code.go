@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,7 @@ func compile(file, arch string, options []string, extra map[string]string) ([]by
 	source := kernel.Source(file)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%q\n%d\n", version, options, source, driver.Version())
-	for _, name := range sortedKeys(headers) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		fmt.Fprintf(h, "%q %q\n", name, headers[name])
 	}
 	path := cachePath(hex.EncodeToString(h.Sum(nil)))
@@ -88,15 +89,6 @@ func compiled(path, file, source, arch, version string, options []string, header
 	}
 	store(path, code)
 	return code, nil
-}
-
-func sortedKeys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func cachePath(hash string) string {

@@ -76,7 +76,8 @@ var nearest = map[string]string{"a800": "a100", "h800": "h100", "h20": "h100", "
 // standsFor is the machine in the place of that of a GPU model, which has no file.
 func (m *Machine) standsFor(model string) *Machine {
 	out := *m
-	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, which has the same kinds of links", model, m.Name)
+	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, with links of the same kinds", model,
+		m.Name)
 	if a := m.Access; a != nil {
 		other := *a
 		other.Origin = Origin{Assumed, m.Name, out.assumed, a.Date, a.Error}
