@@ -33,9 +33,6 @@ func (a *Algorithm) refuses(k collective.Kind) error {
 
 // algorithms are alphabetical, so that ties are broken by name.
 var algorithms = []Algorithm{
-	{Name: "aligned_flows", Doc: "short_flows in one slice, which all cross their fullest links at once",
-		Paper: "Garg, Könemann 1998; Zhao et al. 2023",
-		makes: flowKinds, build: buildAlignedFlows},
 	{Name: "alternating_ring", Doc: "a ring for each NIC, direction alternating from node to node, so that every NIC works",
 		Paper: "S. Ozog, Penny, 2025",
 		makes: dense, build: buildAlternatingRing, depth: ringDepths, cost: flat},

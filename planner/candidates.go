@@ -81,11 +81,19 @@ func flowDepths(r *request) []int {
 	if !slices.Contains(exchanges, r.spec.Kind) {
 		return []int{1, 4, 16, 32, 64, 256}
 	}
-	if _, err := r.flowGraph(); err != nil {
+	g, err := r.flowGraph()
+	if err != nil {
 		return railFlowDepths(r)
 	}
-	return []int{1, 16, 64, 256}
+	most := r.o.Budget.part(mostFlowSends)
+	if len(g.rates) > r.spec.Ranks {
+		most /= 8 // rates of others are worked out again whenever a message ends
+	}
+	return upTo([]int{1, 16, 64, 256}, most/r.pairs())
 }
+
+// mostFlowSends is up to how many messages of pairs pipelines of flows have: where there are more, ordered_flows is as good with fewer.
+const mostFlowSends = 300_000
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
 // are, of as many stages as ranks; the other collectives already keep all links busy.

@@ -245,12 +245,14 @@ type flow struct {
 	load      [][]float64 // units over the rate, by link
 	full      float64     // the largest load
 	steepness float64
+	ranks     int         // the first vertices
 	links     *pack.Links // whose vertices those behind the ranks are; nil: routes choose switches
 	// working memory of cheapest
 	next  [][]int32   // by vertex: where links lead
 	of    float64     // the load that prices are relative to, of a round
 	know  [][]float64 // by link: the price of a unit of size 1 at its present load; 0: to be found
 	cost  []float64
+	least []float64 // by vertex: what the cheapest way there cost when it was found
 	from  []int32
 	front *heap.Heap[reached]
 }
@@ -259,8 +261,8 @@ type flow struct {
 // ranks, behind them.
 func newFlow(g rateGraph, demand [][]float64) *flow {
 	n, units := len(g), pairUnits(demand)
-	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n), cost: make([]float64, n),
-		from: make([]int32, n)}
+	f := &flow{g: g, ranks: len(demand), units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n),
+		cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
 	f.front = heap.New(reached.before)
 	f.next, f.know = make([][]int32, n), make([][]float64, n)
 	for a := range f.load {
@@ -288,7 +290,7 @@ func newFlow(g rateGraph, demand [][]float64) *flow {
 // copied is a flow that may be changed, though others have this one: with paths, and memory to find loads and paths in, of its own.
 func (f *flow) copied() *flow {
 	own := *f
-	own.paths, own.cost, own.from = slices.Clone(f.paths), slices.Clone(f.cost), slices.Clone(f.from)
+	own.paths, own.cost, own.least, own.from = slices.Clone(f.paths), slices.Clone(f.cost), slices.Clone(f.least), slices.Clone(f.from)
 	own.load, own.know, own.front = slices.Clone(f.load), slices.Clone(f.know), heap.New(reached.before)
 	for a := range own.load {
 		own.load[a], own.know[a] = slices.Clone(f.load[a]), slices.Clone(f.know[a])
@@ -312,11 +314,8 @@ func (f *flow) reroute() {
 	for a := range f.know {
 		clear(f.know[a])
 	}
-	for i, p := range f.paths {
-		if p != nil {
-			f.count(p, -f.size(i))
-			f.route(i)
-		}
+	for src := range f.demand {
+		f.rerouteFrom(src)
 	}
 	f.full = 0
 	for a := range f.load {
@@ -347,60 +346,4 @@ func (f *flow) route(i int) {
 	pair := i / f.units
 	f.paths[i] = f.cheapest(int32(pair/n), int32(pair%n), f.size(i))
 	f.count(f.paths[i], f.size(i))
-}
-
-// cheapest is Dijkstra's path (1959); of equal ones that through the lowest ranks.
-func (f *flow) cheapest(src, dst int32, size float64) []int32 {
-	for v := range f.cost {
-		f.cost[v] = math.Inf(1)
-	}
-	f.cost[src] = 0
-	f.front.Clear()
-	f.front.Push(reached{src, 0})
-	for {
-		at := f.front.Pop()
-		if at.v == dst {
-			return f.pathTo(src, dst)
-		}
-		if at.cost > f.cost[at.v] {
-			continue // a cheaper way there was found since
-		}
-		for _, w := range f.next[at.v] {
-			if c := at.cost + f.price(at.v, w, size); c < f.cost[w] {
-				f.cost[w], f.from[w] = c, at.v
-				f.front.Push(reached{w, c})
-			}
-		}
-	}
-}
-
-// reached is a vertex and what the way there cost when it was found.
-type reached struct {
-	v    int32
-	cost float64
-}
-
-func (a reached) before(b reached) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v }
-
-// pathTo follows from back to the source.
-func (f *flow) pathTo(src, dst int32) []int32 {
-	path := []int32{dst}
-	for v := dst; v != src; v = f.from[v] {
-		path = append(path, f.from[v])
-	}
-	slices.Reverse(path)
-	return path
-}
-
-// price of one more unit of a size on a link.
-func (f *flow) price(a, b int32, size float64) float64 {
-	if known := f.know[a][b]; known > 0 && size == 1 {
-		return known
-	}
-	x := (f.load[a][b] + size/f.g[a][b]) / f.of
-	p := math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
-	if size == 1 {
-		f.know[a][b] = p
-	}
-	return p
 }

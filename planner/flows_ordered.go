@@ -5,220 +5,246 @@ import (
 	"math"
 	"slices"
 
-	"railyard/internal/heap"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
-// buildOrderedFlows is flows whose messages are sent one by one, in an order that is found by playing them out: each link takes one
-// at a time, first what has the fullest link ahead of it, of equal ones what has the longest way to go. A pipeline over slices has all
-// messages of all pairs in each slice, and its first hops run ahead of its last ones; here, parts are small since pairs are many. Only for
-// direct links: what shares one behind a switch goes at once, whatever the order.
+// buildOrderedFlows is flows whose messages are sent one by one, in an order that is found by playing them out: each rank sends
+// what is due, as far as links have not more ahead of them than for a share of the time of all, and goes on when something comes in. A
+// pipeline over slices has all messages of all pairs in each slice, and its first hops run ahead of its last ones; where all
+// connections of a port share it at once, what has to be passed on gets no more than what ends there, and comes late. Here few
+// messages are under way at a time, each early enough for what follows it.
 //
 // F. T. Leighton, B. M. Maggs, S. B. Rao, "Packet routing and job-shop scheduling in O(congestion + dilation) steps", 1994;
-// T. L. Adam, K. M. Chandy, J. R. Dickson, "A comparison of list schedules for parallel processing systems", 1974.
+// T. L. Adam, K. M. Chandy, J. R. Dickson, "A comparison of list schedules for parallel processing systems", 1974; by due dates:
+// J. R. Jackson, 1955; rates by progressive filling: D. Bertsekas, R. Gallager, "Data Networks", 1992.
 func buildOrderedFlows(r *request) (*schedule.Schedule, error) {
 	g, err := r.flowGraph()
 	if err != nil {
 		return nil, err
 	}
-	if len(g.rates) > r.spec.Ranks || r.t.NumNodes() > 1 {
-		return nil, notApplicable("links are shared behind switches")
+	if g.links == nil && len(g.rates) > r.spec.Ranks || r.t.NumNodes() > 1 {
+		return nil, notApplicable("links between nodes are shared in adapters")
 	}
 	f := r.shortOver(g)
 	if f == nil {
 		f = r.fewOver(g)
 	}
-	x := f.parcels(r.spec.Ranks, r.slices())
-	if len(x.list) == 0 {
-		return nil, notApplicable("there are no data")
+	x := f.parcels(r)
+	if len(x.list) == 0 || len(x.list) > r.o.Budget.part(mostParcels) {
+		return nil, notApplicable("there are no data, or too many parts of them")
 	}
-	x.play()
-	return of(x.channel(r)), nil
+	best := x.best(r)
+	s := of(best.channel(r))
+	if f.links != nil {
+		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
+	}
+	return s, nil
+}
+
+// best is the fastest play of those that look so far ahead, as far as there is work left for them.
+func (x *parcels) best(r *request) *play {
+	best, most := x.play(r.spec, x.full/20), r.o.Budget.part(ofPlays)
+	best.run(math.Inf(1), math.MaxInt)
+	most -= best.work
+	for _, ahead := range []float64{x.full / 5, math.Inf(1)} {
+		if most <= 0 {
+			break
+		}
+		p := x.play(r.spec, ahead)
+		if p.run(best.now, most) {
+			best = p
+		}
+		most -= p.work
+	}
+	return best
 }
 
 // parcel is a part of the data of a pair on its way.
 type parcel struct {
-	pathMessage         // its path: of all vertices
+	pathMessage         // its path: of ranks
 	size        float64 // in units
-	fullest     []float64
-	at          int // how far on its path
-	hops        []handing
+	hops        []*hopConnection
+	due         []float64 // by hop: when it should be sent
 }
 
-// handing is of a parcel from rank to rank: when it is sent, and when the other has to have taken it.
-type handing struct {
-	from, to   int32
-	sent, take float64
-}
-
-// parcels are all of a flow, and what waits for each link.
+// parcels are all of a flow, and the connections that they take.
 type parcels struct {
 	*flow
-	ranks, units int
-	list         []parcel
-	waiting      []*heap.Heap[*parcel] // by link
-	busy         []bool
-	coming       *heap.Heap[coming]
-	turns        int // of what has been sent
+	units       int // of a pair: parcels are so many of these
+	list        []parcel
+	connections []*hopConnection
+	capacity    []float64 // by link
+	loads       []float64 // by link: units over capacity
 }
 
-// coming is when a parcel is at its next vertex.
-type coming struct {
-	p    *parcel
-	time float64
-	turn int
+// hopConnection is from rank to rank, over the links that its data take in fixed shares.
+type hopConnection struct {
+	from, to int32
+	number   int
+	links    []linkShare
+	units    float64 // that go over it
+	rate     float64 // when nothing else is under way
 }
 
-// parcels cuts each message into so many.
-func (f *flow) parcels(ranks, pieces int) *parcels {
+// linkShare is how much of what a connection carries goes over a link.
+type linkShare struct {
+	link  int32
+	share float64
+}
+
+// parcels cuts messages where their slowest link takes long for them.
+func (f *flow) parcels(r *request) *parcels {
 	own := f.copied()
 	own.fullest()
-	n := len(f.g)
-	x := &parcels{flow: own, ranks: ranks, units: f.units * pieces, waiting: make([]*heap.Heap[*parcel], n*n), busy: make([]bool, n*n)}
-	x.coming = heap.New(func(a, b coming) bool { return a.time < b.time || a.time == b.time && a.turn < b.turn })
-	for pair := range n * n {
-		for _, m := range appendMessages(nil, int32(pair/n), int32(pair%n), f.paths[pair*f.units:(pair+1)*f.units]) {
-			size := float64(m.count) * f.size(pair*f.units) / float64(pieces)
-			fullest := x.fullestAhead(m.path)
-			for i := range int32(pieces) {
-				part := m
-				part.unit = m.unit*int32(pieces) + i*m.count
-				x.list = append(x.list, parcel{pathMessage: part, size: size, fullest: fullest})
+	fine := max(1, finestUnits/f.units)
+	x := &parcels{flow: own, units: f.units * fine}
+	of := x.connect()
+	for pair := range len(f.g) * len(f.g) {
+		for _, m := range appendMessages(nil, int32(pair/len(f.g)), int32(pair%len(f.g)), f.paths[pair*f.units:(pair+1)*f.units]) {
+			p := parcel{pathMessage: m, size: float64(m.count) * f.size(pair*f.units)}
+			slowest := 0.0
+			for h, path := range f.hops(m.path) {
+				c := of[[2]int32{path[0], path[len(path)-1]}]
+				if h == 0 {
+					p.path = []int32{c.from}
+				}
+				p.path, p.hops, slowest = append(p.path, c.to), append(p.hops, c), max(slowest, p.size/c.rate)
 			}
+			p.unit, p.count = p.unit*int32(fine), p.count*int32(fine)
+			pieces := int32(1)
+			if r.slices() > 1 {
+				pieces = int32(math.Ceil(slowest / own.full * float64(piecesOfSlice*r.slices())))
+			}
+			x.cut(p, min(pieces, p.count))
 		}
 	}
+	x.setDue(r.spec.Ranks)
 	return x
 }
 
-// fullestAhead is, by vertex of a path, the load of the fullest link beyond the next one.
-func (x *parcels) fullestAhead(path []int32) []float64 {
-	out := make([]float64, len(path))
-	for i := len(path) - 3; i >= 0; i-- {
-		out[i] = max(out[i+1], x.load[path[i+1]][path[i+2]])
+const (
+	finestUnits   = 64 // of a pair, about: what parcels are cut into
+	piecesOfSlice = 8  // a message that keeps its slowest link busy all of the time is so many parcels for each slice
+	// mostParcels is up to how many there may be, and ofPlays how many times connections may get other rates while orders are
+	// looked for beyond the first.
+	mostParcels, ofPlays = 20_000, 3_000_000
+	// headStart is by which part of the time of all what is passed on should be sent earlier for each further hop.
+	headStart = 1. / 5
+)
+
+// hops are the parts of a path from rank to rank.
+func (f *flow) hops(path []int32) (out [][]int32) {
+	from := 0
+	for i := 1; i < len(path); i++ {
+		if int(path[i]) < f.ranks {
+			out = append(out, path[from:i+1])
+			from = i
+		}
 	}
 	return out
 }
 
-// before is the order in which a link takes what waits.
-func (p *parcel) before(o *parcel) bool {
-	return cmp.Or(cmp.Compare(o.fullest[o.at], p.fullest[p.at]), cmp.Compare(len(o.path)-o.at, len(p.path)-p.at),
-		cmp.Compare(p.unit, o.unit), cmp.Compare(p.dst, o.dst), cmp.Compare(p.src, o.src)) < 0
-}
-
-// play moves all parcels along their paths.
-func (x *parcels) play() {
-	for i := range x.list {
-		x.wait(&x.list[i])
-	}
-	for link := range x.busy {
-		x.send(link, 0)
-	}
-	for x.coming.Len() > 0 {
-		c := x.coming.Pop()
-		link := x.next(c.p)
-		x.busy[link] = false
-		c.p.at++
-		h := &c.p.hops[len(c.p.hops)-1]
-		h.to = c.p.path[c.p.at]
-		if c.p.at < len(c.p.path)-1 {
-			x.wait(c.p)
-			x.send(x.next(c.p), c.time)
-		}
-		x.send(link, c.time)
-	}
-}
-
-// next is the link that a parcel takes next.
-func (x *parcels) next(p *parcel) int { return int(p.path[p.at])*len(x.g) + int(p.path[p.at+1]) }
-
-func (x *parcels) wait(p *parcel) {
-	link := x.next(p)
-	if x.waiting[link] == nil {
-		x.waiting[link] = heap.New((*parcel).before)
-	}
-	x.waiting[link].Push(p)
-}
-
-// send gives a link that is free what waits for it.
-func (x *parcels) send(link int, now float64) {
-	if x.busy[link] || x.waiting[link] == nil || x.waiting[link].Len() == 0 {
-		return
-	}
-	p := x.waiting[link].Pop()
-	x.busy[link] = true
-	p.hops = append(p.hops, handing{from: p.path[p.at], sent: now, take: math.Inf(1)})
-	x.turns++
-	x.coming.Push(coming{p, now + p.size/x.g[link/len(x.g)][link%len(x.g)], x.turns})
-}
-
-// action is what a rank does with a parcel.
-type action struct {
-	at, come float64
-	op       schedule.Op
-}
-
-// channel is all parcels, sent in the order of their times, and each taken when it or one that its rank sent behind it has to be passed on:
-// what is late then holds up nothing that does not need it.
-func (x *parcels) channel(r *request) schedule.Channel {
-	x.takeLate()
-	actions := make([][]action, x.ranks)
-	rooms := scratchPlaces{counts: r.spec.Kind == collective.AllToAllV, n: int32(x.ranks), units: int32(x.units),
-		used: make([]int32, x.ranks*x.units)}
-	for i := range x.list {
-		p := &x.list[i]
-		in, out := blocks(r.spec.Kind, int(p.src), int(p.dst))
-		at := schedule.Loc{Buf: schedule.Input, Set: schedule.Range(int32(in)*rooms.units+p.unit, p.count)}
-		for _, h := range p.hops {
-			to := schedule.Loc{Buf: schedule.Output, Set: schedule.Range(int32(out)*rooms.units+p.unit, p.count)}
-			if h.to != p.dst {
-				to = schedule.Loc{Buf: schedule.Scratch, Set: schedule.Range(rooms.place(h.to, &p.pathMessage), p.count)}
+// connect finds the connections of all paths, and over which links they go.
+func (x *parcels) connect() map[[2]int32]*hopConnection {
+	known := map[[2]int32]*hopConnection{}
+	links := map[[2]int32]int32{}
+	for i, p := range x.paths {
+		for _, hop := range x.hops(p) {
+			ends := [2]int32{hop[0], hop[len(hop)-1]}
+			c := known[ends]
+			if c == nil {
+				c = &hopConnection{from: ends[0], to: ends[1], number: len(x.connections)}
+				known[ends], x.connections = c, append(x.connections, c)
 			}
-			actions[h.from] = append(actions[h.from], action{h.sent, math.Inf(1), schedule.Op{Kind: schedule.Send, Peer: h.to, Src: at}})
-			actions[h.to] = append(actions[h.to], action{h.take, h.sent, schedule.Op{Kind: schedule.Recv, Peer: h.from, Dst: to}})
-			at = to
-		}
-	}
-	programs := make([]schedule.Program, x.ranks)
-	for v := range programs {
-		slices.SortStableFunc(actions[v], func(a, b action) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.come, b.come)) })
-		if carries(r.spec, v, v) && r.spec.Kind != collective.Barrier {
-			own := schedule.Range(int32(v*x.units), int32(x.units))
-			programs[v] = schedule.Program{{Kind: schedule.Copy, Peer: -1, Src: schedule.Loc{Buf: schedule.Input, Set: own},
-				Dst: schedule.Loc{Buf: schedule.Output, Set: own}}}
-		}
-		for _, a := range actions[v] {
-			programs[v] = append(programs[v], a.op)
-		}
-	}
-	return schedule.Channel{Share: 1, Slices: 1, Chunks: r.chunksFor(x.ranks) * x.units, Phases: []schedule.Phase{{Gen: schedule.GenOps,
-		Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: programs}}}
-}
-
-// takeLate finds by when ranks have to take what comes: when they pass it on, or anything that was sent behind it.
-func (x *parcels) takeLate() {
-	connections := make([][]*handing, x.ranks*x.ranks)
-	for i := range x.list {
-		hops := x.list[i].hops
-		for k := range hops {
-			h := &hops[k]
-			if k+1 < len(hops) {
-				h.take = hops[k+1].sent
+			c.units += x.size(i)
+			for h := 1; h < len(hop); h++ {
+				at := [2]int32{hop[h-1], hop[h]}
+				l, ok := links[at]
+				if !ok {
+					l = int32(len(x.capacity))
+					links[at], x.capacity = l, append(x.capacity, x.g[at[0]][at[1]])
+					x.loads = append(x.loads, x.load[at[0]][at[1]])
+				}
+				c.add(l, x.size(i))
 			}
-			c := int(h.from)*x.ranks + int(h.to)
-			connections[c] = append(connections[c], h)
 		}
 	}
-	for _, list := range connections {
-		slices.SortStableFunc(list, func(a, b *handing) int { return cmp.Compare(a.sent, b.sent) })
-		for i := len(list) - 2; i >= 0; i-- {
-			list[i].take = min(list[i].take, list[i+1].take)
+	for _, c := range x.connections {
+		c.rate = math.Inf(1)
+		for i := range c.links {
+			c.links[i].share /= c.units
+			c.rate = min(c.rate, x.capacity[c.links[i].link]/c.links[i].share)
+		}
+	}
+	return known
+}
+
+func (c *hopConnection) add(link int32, units float64) {
+	i := slices.IndexFunc(c.links, func(l linkShare) bool { return l.link == link })
+	if i < 0 {
+		i = len(c.links)
+		c.links = append(c.links, linkShare{link: link})
+	}
+	c.links[i].share += units
+}
+
+// cut adds a message in so many parcels.
+func (x *parcels) cut(m parcel, pieces int32) {
+	for i := range pieces {
+		first, last := i*m.count/pieces, (i+1)*m.count/pieces
+		p := m
+		p.unit, p.count = m.unit+first, last-first
+		p.size, p.due = m.size*float64(p.count)/float64(m.count), make([]float64, len(m.hops))
+		x.list = append(x.list, p)
+	}
+}
+
+// setDue spreads what a connection carries over the time of all: first what has the fullest link ahead of it, of equal ones what has the
+// longest way to go. Connections of a rank that carry little have their turns one after the other.
+func (x *parcels) setDue(ranks int) {
+	type hop struct {
+		*parcel
+		at    int
+		ahead float64 // the load of the fullest link beyond
+	}
+	of := make([][]hop, len(x.connections))
+	for i := range x.list {
+		p, ahead := &x.list[i], 0.0
+		for h := len(p.hops) - 1; h >= 0; h-- {
+			c := p.hops[h]
+			of[c.number] = append(of[c.number], hop{p, h, ahead})
+			for _, l := range c.links {
+				ahead = max(ahead, x.loads[l.link])
+			}
+		}
+	}
+	for i, list := range of {
+		slices.SortStableFunc(list, func(a, b hop) int {
+			return cmp.Or(cmp.Compare(b.ahead, a.ahead), cmp.Compare(len(b.hops)-b.at, len(a.hops)-a.at), cmp.Compare(a.unit, b.unit))
+		})
+		c := x.connections[i]
+		turn := float64((int(c.to-c.from)+ranks)%ranks) / float64(ranks)
+		sent := 0.0
+		for _, h := range list {
+			start := x.full * min(headStart, 1/float64(2*len(h.hops)))
+			from, to := float64(h.at)*start, x.full-float64(len(h.hops)-1-h.at)*start
+			h.due[h.at] = from + (to-from)*(sent+turn*h.size)/c.units
+			sent += h.size
 		}
 	}
 }
 
-// orderedDepths are into how many parcels messages are cut: many pairs are small parts as they are.
-func orderedDepths(r *request) []int { return upTo(pipelined, r.o.Budget.part(mostParcels)/r.pairs()) }
+// channel is all that ranks do.
+func (p *play) channel(r *request) schedule.Channel {
+	return schedule.Channel{Share: 1, Slices: 1, Chunks: r.chunksFor(r.spec.Ranks) * p.units, Phases: []schedule.Phase{{
+		Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: p.programs}}}
+}
 
-// mostParcels is up to how many parcels messages are cut into pieces for, each of which is a message at every hop.
-const mostParcels = 10_000
+// orderedDepths are how finely messages are cut.
+func orderedDepths(r *request) []int {
+	if r.spec.Kind == collective.Barrier {
+		return []int{1}
+	}
+	return []int{1, 4}
+}

@@ -70,8 +70,9 @@ func (f *flow) fewest(src, dst int32, size float64) []int32 {
 	f.from[src] = src
 	for queue := []int32{src}; len(queue) > 0 && f.from[dst] < 0; queue = queue[1:] {
 		v := queue[0]
+		last := f.lastRank(v)
 		for _, w := range f.next[v] {
-			if f.from[w] < 0 && f.load[v][w]+size/f.g[v][w] <= room {
+			if f.from[w] < 0 && (last == v || f.g[last][w] == 0) && f.load[v][w]+size/f.g[v][w] <= room {
 				f.from[w] = v
 				queue = append(queue, w)
 			}

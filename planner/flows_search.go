@@ -1,0 +1,114 @@
+package planner
+
+import (
+	"math"
+	"slices"
+)
+
+// rerouteFrom is reroute for what a rank sends. A unit keeps its path where none was cheaper when paths to all were found last.
+func (f *flow) rerouteFrom(src int) {
+	n := len(f.g)
+	known := false
+	for i := src * n * f.units; i < (src+1)*n*f.units; i++ {
+		p := f.paths[i]
+		if p == nil {
+			continue
+		}
+		f.count(p, -f.size(i))
+		dst := p[len(p)-1]
+		if !known {
+			f.reach(int32(src), -1, f.size(i))
+			copy(f.least, f.cost)
+			known = true
+		}
+		if f.costOf(p, f.size(i)) > f.least[dst] {
+			if f.paths[i] = f.cheapest(int32(src), dst, f.size(i)); !slices.Equal(p, f.paths[i]) {
+				known = false
+			}
+		}
+		f.count(f.paths[i], f.size(i))
+	}
+}
+
+// costOf is what a path costs a unit of a size.
+func (f *flow) costOf(path []int32, size float64) (sum float64) {
+	for i := 1; i < len(path); i++ {
+		sum += f.price(path[i-1], path[i], size)
+	}
+	return sum
+}
+
+// cheapest is Dijkstra's path (1959); of equal ones that through the lowest ranks.
+func (f *flow) cheapest(src, dst int32, size float64) []int32 {
+	f.reach(src, dst, size)
+	return f.pathTo(src, dst)
+}
+
+// reach finds what the way of a unit to a vertex costs; −1: to all. From rank to rank it takes their direct link, where they have
+// one: a connection over links and switches at once goes as fast as the fuller of them allows.
+func (f *flow) reach(src, dst int32, size float64) {
+	for v := range f.cost {
+		f.cost[v] = math.Inf(1)
+	}
+	f.cost[src] = 0
+	f.front.Clear()
+	f.front.Push(reached{src, 0})
+	for f.front.Len() > 0 {
+		at := f.front.Pop()
+		if at.v == dst {
+			return
+		}
+		if at.cost > f.cost[at.v] {
+			continue // a cheaper way there was found since
+		}
+		last := f.lastRank(at.v)
+		for _, w := range f.next[at.v] {
+			if last != at.v && f.g[last][w] > 0 {
+				continue
+			}
+			if c := at.cost + f.price(at.v, w, size); c < f.cost[w] {
+				f.cost[w], f.from[w] = c, at.v
+				f.front.Push(reached{w, c})
+			}
+		}
+	}
+}
+
+// lastRank is the last rank on the way to a vertex.
+func (f *flow) lastRank(v int32) int32 {
+	for int(v) >= f.ranks {
+		v = f.from[v]
+	}
+	return v
+}
+
+// reached is a vertex and what the way there cost when it was found.
+type reached struct {
+	v    int32
+	cost float64
+}
+
+func (a reached) before(b reached) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v }
+
+// pathTo follows from back to the source.
+func (f *flow) pathTo(src, dst int32) []int32 {
+	path := []int32{dst}
+	for v := dst; v != src; v = f.from[v] {
+		path = append(path, f.from[v])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// price of one more unit of a size on a link.
+func (f *flow) price(a, b int32, size float64) float64 {
+	if known := f.know[a][b]; known > 0 && size == 1 {
+		return known
+	}
+	x := (f.load[a][b] + size/f.g[a][b]) / f.of
+	p := math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
+	if size == 1 {
+		f.know[a][b] = p
+	}
+	return p
+}
