@@ -93,7 +93,7 @@ func flowDepths(r *request) []int {
 }
 
 // mostFlowSends is up to how many messages of pairs pipelines of flows have: where there are more, ordered_flows is as good with fewer.
-const mostFlowSends = 300_000
+const mostFlowSends = 270_000
 
 // ringDepths: broadcast and reduce on a ring are chains, the longest pipelines there
 // are, of as many stages as ranks; the other collectives already keep all links busy.

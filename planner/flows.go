@@ -48,7 +48,7 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		return &flowGraph{rates: g}, err
 	}
 	if l := pack.ScaleUp(r.t); l.Joined() {
-		if l.Adjacent() && !l.Choices() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
+		if l.Adjacent() && !l.Choices() && !l.Meshed() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
 			return nil, notApplicable("all ranks are neighbours, in one way")
 		}
 		return &flowGraph{ratesOfLinks(l), l}, nil

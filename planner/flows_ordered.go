@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
@@ -42,20 +41,14 @@ func buildOrderedFlows(r *request) (*schedule.Schedule, error) {
 	return s, nil
 }
 
-// best is the fastest play of those that look so far ahead, as far as there is work left for them.
+// best is the fastest play of those that look so far ahead, as far as they do not take too much work.
 func (x *parcels) best(r *request) *play {
-	best, most := x.play(r.spec, x.full/20), r.o.Budget.part(ofPlays)
+	best := x.play(r.spec, x.full/20)
 	best.run(math.Inf(1), math.MaxInt)
-	most -= best.work
 	for _, ahead := range []float64{x.full / 5, math.Inf(1)} {
-		if most <= 0 {
-			break
-		}
-		p := x.play(r.spec, ahead)
-		if p.run(best.now, most) {
+		if p := x.play(r.spec, ahead); p.run(best.now, r.o.Budget.part(ofPlay)) {
 			best = p
 		}
-		most -= p.work
 	}
 	return best
 }
@@ -126,9 +119,8 @@ func (f *flow) parcels(r *request) *parcels {
 const (
 	finestUnits   = 64 // of a pair, about: what parcels are cut into
 	piecesOfSlice = 8  // a message that keeps its slowest link busy all of the time is so many parcels for each slice
-	// mostParcels is up to how many there may be, and ofPlays how many times connections may get other rates while orders are
-	// looked for beyond the first.
-	mostParcels, ofPlays = 20_000, 3_000_000
+	// mostParcels is up to how many there may be, and ofPlay how many times connections may get other rates in a play that may be better.
+	mostParcels, ofPlay = 20_000, 3_000_000
 	// headStart is by which part of the time of all what is passed on should be sent earlier for each further hop.
 	headStart = 1. / 5
 )
@@ -241,10 +233,13 @@ func (p *play) channel(r *request) schedule.Channel {
 		Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output, Ops: p.programs}}}
 }
 
-// orderedDepths are how finely messages are cut.
+// orderedDepths are how finely messages are cut: whole ones save latencies, but not where there are very many.
 func orderedDepths(r *request) []int {
-	if r.spec.Kind == collective.Barrier {
-		return []int{1}
+	if r.pairs() > r.o.Budget.part(mostOrders) {
+		return []int{4}
 	}
 	return []int{1, 4}
 }
+
+// mostOrders is up to how many pairs have their messages ordered twice.
+const mostOrders = 64 * 64

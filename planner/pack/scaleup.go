@@ -44,6 +44,17 @@ func (l *Links) Adjacent() bool { return !l.anyWays(func(ways int) bool { return
 // Choices reports whether there are ranks with several ways to one another: over one switch or another, or over none.
 func (l *Links) Choices() bool { return l.anyWays(func(ways int) bool { return ways > 1 }) }
 
+// Meshed reports whether switches lead to one another by several ways: whether links between them make a ring.
+func (l *Links) Meshed() bool {
+	joined := map[[2]int32]bool{}
+	for _, e := range l.Edges {
+		if a, b := min(e.From, e.To), max(e.From, e.To); int(a) >= l.Ranks {
+			joined[[2]int32{a, b}] = true
+		}
+	}
+	return len(joined) >= l.Vertices-l.Ranks && len(joined) > 0
+}
+
 // anyWays reports whether a number of ways from a rank to another, over links into it, is one looked for.
 func (l *Links) anyWays(is func(ways int) bool) bool {
 	start := l.starts()
