@@ -186,8 +186,31 @@ func spreadFlow(g rateGraph, demand [][]float64) *flow {
 			best, least = slices.Clone(f.paths), f.full
 		}
 	}
+	if f.mixes() {
+		enough, found := least*(1-mixingLoss), false
+		f.mixed = true
+		for range flowRounds / 4 {
+			if f.reroute(); f.full < min(enough, least) {
+				best, least, found = slices.Clone(f.paths), f.full, true
+			}
+		}
+		f.mixed = found
+	}
 	f.paths = best
 	return f
+}
+
+// mixingLoss is how much less full links have to be for connections to take links and switches at once.
+const mixingLoss = 0.05
+
+// mixes reports whether ranks have direct links and switches in common.
+func (f *flow) mixes() bool {
+	for a := range f.ranks {
+		if len(f.g) > f.ranks && slices.ContainsFunc(f.g[a][:f.ranks], func(rate float64) bool { return rate > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // sort numbers the units of each pair so that those on the same path follow one another.
@@ -246,6 +269,7 @@ type flow struct {
 	full      float64     // the largest load
 	steepness float64
 	ranks     int         // the first vertices
+	mixed     bool        // connections may take their direct link and switches at once
 	links     *pack.Links // whose vertices those behind the ranks are; nil: routes choose switches
 	// working memory of cheapest
 	next  [][]int32   // by vertex: where links lead

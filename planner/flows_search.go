@@ -45,7 +45,7 @@ func (f *flow) cheapest(src, dst int32, size float64) []int32 {
 }
 
 // reach finds what the way of a unit to a vertex costs; −1: to all. From rank to rank it takes their direct link, where they have
-// one: a connection over links and switches at once goes as fast as the fuller of them allows.
+// one, unless flows are mixed: a connection over links and switches at once goes as fast as the fuller of them allows.
 func (f *flow) reach(src, dst int32, size float64) {
 	for v := range f.cost {
 		f.cost[v] = math.Inf(1)
@@ -63,7 +63,7 @@ func (f *flow) reach(src, dst int32, size float64) {
 		}
 		last := f.lastRank(at.v)
 		for _, w := range f.next[at.v] {
-			if last != at.v && f.g[last][w] > 0 {
+			if !f.mixed && last != at.v && f.g[last][w] > 0 {
 				continue
 			}
 			if c := at.cost + f.price(at.v, w, size); c < f.cost[w] {

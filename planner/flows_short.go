@@ -72,7 +72,7 @@ func (f *flow) fewest(src, dst int32, size float64) []int32 {
 		v := queue[0]
 		last := f.lastRank(v)
 		for _, w := range f.next[v] {
-			if f.from[w] < 0 && (last == v || f.g[last][w] == 0) && f.load[v][w]+size/f.g[v][w] <= room {
+			if f.from[w] < 0 && (f.mixed || last == v || f.g[last][w] == 0) && f.load[v][w]+size/f.g[v][w] <= room {
 				f.from[w] = v
 				queue = append(queue, w)
 			}
