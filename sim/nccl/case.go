@@ -37,10 +37,21 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 	return x, nil
 }
 
-// chainChannels is how many channels a chain fills: on H200 a tree of NCCL 2.28.9 changes
+// chainChannels is how many channels a chain fills at most: on H200 a tree of NCCL 2.28.9 changes
 // its LL128 chunks (src/enqueue.cc) at the sizes where 16 channels would, and fills like 16
 // slots in the Simple protocol (validation/h200-nccl.csv).
 const chainChannels = 16
+
+// filled are the channels that a chain fills: where NCCL's search finds fewer, those. It gives PCIe its one ring twice.
+func (r *Runtime) filled() units.Bytes {
+	switch {
+	case r.model != nil:
+		return units.Bytes(min(chainChannels, r.model.nChannels))
+	case r.overPCIe():
+		return 2
+	}
+	return chainChannels
+}
 
 // prior is a kernel made of the library's constants alone: its table of latencies and
 // the shape of its protocols.
@@ -55,7 +66,7 @@ func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 	if x := r.profile.Protocol(c.protocol); x != nil {
 		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])
 		slowdown /= x.Efficiency
-		out.Fill = chainChannels * x.Unit
+		out.Fill = r.filled() * x.Unit
 		if c.algorithm == "ring" && goesAround(k) {
 			out.Drain = x.Drain
 		}

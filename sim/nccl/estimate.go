@@ -14,7 +14,7 @@ import (
 // to a root over several nodes: NCCL counts one hop of them where all channels visit GPUs in the same order, else every hop as one
 // across the network.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
-	if c.own > 0 && (r.rates.nodes == 1 || c.algorithm != "ring" || goesAround(k)) {
+	if c.own > 0 && !r.longChain(k, c) {
 		return float64(c.latency), max(float64(c.own-c.latency), float64(r.least(w, c.protocol)))
 	}
 	prior := r.prior(k, c)
@@ -22,11 +22,24 @@ func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes floa
 	return max(float64(l)-r.farther(w), 0), float64(total - l)
 }
 
-// estimate is the library's own, corrected by what it is off by on measured machines.
+// longChain reports whether a way is a ring from or to a root over several nodes.
+func (r *Runtime) longChain(k collective.Kind, c choice) bool {
+	return r.rates.nodes > 1 && c.algorithm == "ring" && !goesAround(k)
+}
+
+// estimate is the library's own, corrected by what it is off by on measured machines: hops of a long chain inside nodes by
+// what they are off by inside one, since a network's correction is of few hops or none inside.
 func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total float64, by *cost.Estimate) {
 	l, b := r.own(k, c, w)
 	if by = r.general.Estimate(r.rates.over); by != nil {
-		l, b = by.Corrected(l, b, w.Size, c.protocol)
+		inside, in := 0.0, r.general.Estimate(r.rates.inside)
+		if in != nil && r.longChain(k, c) {
+			prior := r.prior(k, c)
+			inside = w.Hops * float64(prior.Hop)
+		}
+		if l, b = by.Corrected(l-inside, b, w.Size, c.protocol); inside > 0 {
+			l += in.Latency * inside
+		}
 	}
 	l = max(l+r.farther(w), 0)
 	return l, l + b, by

@@ -57,3 +57,33 @@ func TestKernelsAreFollowedAsFarAsTheyReach(t *testing.T) {
 		}
 	}
 }
+
+// What a network's correction adds to a broadcast does not grow with the GPUs of a node, which its chain passes one after the other
+// over their own links.
+func TestNetworksDoNotSlowHopsInsideNodes(t *testing.T) {
+	took := func(gpus int, latency float64) float64 {
+		general := &cost.Profile{Name: cost.General, Estimates: []cost.Estimate{{Over: cost.AnyNetwork, Latency: latency, Bytes: 1},
+			{Over: "nvlink", Latency: 1, Bytes: 1}}}
+		r, err := NewRuntime(load(t, "dgx-h100", topology.Options{Nodes: 4, GPUs: gpus}), &cost.Profile{Name: "none"}, general, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predict(t, r, Ask{Kind: collective.Broadcast, Algorithm: "Ring", Protocol: "LL", Size: 8})
+		return p.Time.Seconds()
+	}
+	few, many := took(2, 10)-took(2, 1), took(8, 10)-took(8, 1)
+	if few <= 0 || many > 1.05*few || many < few/1.05 {
+		t.Errorf("a network ten times as slow adds %.3g s on 2 GPUs a node, %.3g s on 8", few, many)
+	}
+}
+
+// A chain is filled by as many channels as there are: PCIe has one ring twice.
+func TestChainsFillTheirChannels(t *testing.T) {
+	for name, channels := range map[string]units.Bytes{"dgx-h100": chainChannels, "rtx4090-server": 2, "pcie3-server": 2} {
+		r := runtime(t, load(t, name, topology.Options{}), machineOf(t, load(t, name, topology.Options{})))
+		k := r.prior(collective.Broadcast, choice{algorithm: "ring", protocol: "simple"})
+		if want := channels * 512 * units.KiB; k.Fill != want {
+			t.Errorf("%s: the first %v fill a chain, want %v", name, k.Fill, want)
+		}
+	}
+}

@@ -224,7 +224,7 @@ func (r *Runtime) least(w *Work, protocol string) units.Time {
 	}
 	least := float64(w.Least()) / x.Efficiency
 	if w.NetHops > 0 {
-		window := float64(chainChannels*x.Slots) * float64(x.Slot)
+		window := float64(r.filled()) * float64(x.Slots) * float64(x.Slot)
 		least = max(least, w.Wire/window*2*float64(r.rates.flight))
 	}
 	return units.Time(least)
