@@ -156,8 +156,11 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	out.Predicted, out.MFU, out.MemoryGiB = best.Time.Seconds(), best.MFU(), best.Memory.Total()/float64(units.GiB)
 	low, high := best.Band()
 	out.Low, out.High, out.Adds = low.Seconds(), high.Seconds(), best.Framework.Seconds()
-	by := w.RunBy(best.Layout.Zero)
-	out.Class, out.Framework, out.Share = string(step.ClassOf(w, &best.Layout)), by.Name, by.ShareOn(p.Machine().GPU, w.Precision).String()
+	by, class := w.RunBy(best.Layout.Zero), step.ClassOf(w, &best.Layout)
+	out.Class, out.Framework = string(class), by.Name
+	if class != step.Experts || len(by.ExpertLaunch) == 0 { // launches hide the computation, and what comes on top of it
+		out.Share = by.ShareOn(p.Machine().GPU, w.Precision).String()
+	}
 	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"railyard/capacity/step"
 	"railyard/internal/outfile"
 	"railyard/model/workload"
 )
@@ -33,13 +35,19 @@ func (f *stepsFlags) refit(cmd *cobra.Command) error {
 			changed, fitted[share] = share.Scale(factors[name]) || changed, true
 		}
 	}
+	for _, share := range workload.Launches() {
+		fitted[share] = true
+		if err := f.walk(cmd, share); err != nil {
+			return err
+		}
+	}
 	text, err := os.ReadFile(f.Refit)
 	if err != nil {
 		return err
 	}
 	for share := range fitted {
-		for _, key := range []string{share.Key, "attention"} {
-			if text, err = rewritten(text, workload.Share{Framework: share.Framework, Key: key, GPU: share.GPU}); err != nil {
+		for _, place := range share.Places() {
+			if text, err = rewritten(text, place); err != nil {
 				return fmt.Errorf("%s: %w", f.Refit, err)
 			}
 		}
@@ -48,6 +56,39 @@ func (f *stepsFlags) refit(cmd *cobra.Command) error {
 		_, err := w.Write(text)
 		return err
 	})
+}
+
+// walk goes to the time of a launch at which steps with experts are least off in the mean.
+func (f *stepsFlags) walk(cmd *cobra.Command, s workload.Share) error {
+	least, err := f.expertsOff(cmd)
+	for _, way := range []float64{workload.LaunchStep, -workload.LaunchStep} {
+		for err == nil {
+			before, _ := s.Value()
+			s.Scale((before + way) / before)
+			var off float64
+			if off, err = f.expertsOff(cmd); off >= least {
+				s.Scale(before / (before + way))
+				break
+			}
+			least = off
+		}
+	}
+	return err
+}
+
+// expertsOff is how far predictions of steps with experts are off in the mean, as logarithms.
+func (f *stepsFlags) expertsOff(cmd *cobra.Command) (float64, error) {
+	d, err := newStepFiles(f.Rows).validate(cmd)
+	if err != nil {
+		return 0, err
+	}
+	sum, n := 0.0, 0.0
+	for i := range d.Rows {
+		if r := &d.Rows[i]; r.Class == string(step.Experts) && r.Off != nil {
+			sum, n = sum+math.Abs(math.Log1p(*r.Off)), n+1
+		}
+	}
+	return sum / n, nil
 }
 
 // rewritten is the text with what a share is now. Attention may have none.

@@ -139,6 +139,12 @@ func (f *Framework) ShareOn(g *gpu.GPU, p gpu.Precision) Share {
 // Share is the place of a number in frameworks.yaml.
 type Share struct{ Framework, Key, GPU string }
 
+// launches is the key of what the host takes for each product of each local expert, known to LaunchStep microseconds.
+const (
+	launches   = "expert_launch_us"
+	LaunchStep = 5.0
+)
+
 func (f *Framework) overhead(p gpu.Precision) (shares Shares, key string) {
 	if p == gpu.FP8 && f.OverheadFP8 != nil {
 		return f.OverheadFP8, "overhead_fp8"
@@ -175,22 +181,55 @@ func (s Share) of() Shares {
 		return f.OverheadFP8
 	case s.Key == "attention":
 		return f.Attention
+	case s.Key == launches:
+		return f.ExpertLaunch
 	}
 	return f.Overhead
 }
 
-// Scale multiplies the number, rounded to half a hundredth, and with an overhead what attention takes on that GPU; it reports whether that
+// Launches are what the host takes beside each GPU, in the first framework that has it.
+func Launches() (out []Share) {
+	seen := map[gpuName]bool{}
+	for _, name := range FrameworkNames() {
+		for _, g := range slices.Sorted(maps.Keys(frameworks()[name].ExpertLaunch)) {
+			if !seen[g] {
+				seen[g], out = true, append(out, Share{name, launches, string(g)})
+			}
+		}
+	}
+	return out
+}
+
+// Places are where the file has what is fitted as one: an overhead and what attention takes on that GPU; launches, which take the
+// host beside a GPU as long whatever the framework.
+func (s Share) Places() (out []Share) {
+	switch s.Key {
+	case "overhead":
+		return []Share{s, {s.Framework, "attention", s.GPU}}
+	case launches:
+		for _, name := range FrameworkNames() {
+			out = append(out, Share{name, launches, s.GPU})
+		}
+		return out
+	}
+	return []Share{s}
+}
+
+// Scale multiplies the number, rounded to half a hundredth, of launches to LaunchStep, wherever it stands; it reports whether that
 // changed anything.
 func (s Share) Scale(factor float64) (changed bool) {
-	if s.Key == "overhead" {
-		changed = Share{s.Framework, "attention", s.GPU}.Scale(factor)
+	unit := 200.0
+	if s.Key == launches {
+		unit = 1 / LaunchStep
 	}
-	before, ok := s.Value()
-	if ok {
-		s.of()[gpuName(s.GPU)] = math.Round(200*factor*before) / 200
+	for _, place := range s.Places() {
+		if before, ok := place.Value(); ok {
+			after := math.Round(unit*factor*before) / unit
+			place.of()[gpuName(s.GPU)] = after
+			changed = changed || after != before
+		}
 	}
-	after, _ := s.Value()
-	return changed || after != before
+	return changed
 }
 
 // String says what it is.
