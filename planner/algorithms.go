@@ -105,6 +105,9 @@ var algorithms = []Algorithm{
 		makes: flowKinds, build: buildShortFlows, depth: flowDepths},
 	{Name: "simple_ring", Doc: "one ring, for small buffers", Paper: "Patarasuk, Yuan 2009",
 		makes: dense, build: buildSimpleRing, depth: ringDepths, spare: spareRing, cost: flat},
+	{Name: "tiered_rails", Doc: "rerouted_rails tier by tier, of groups of any sizes",
+		Paper: "Sanders, Träff 2002",
+		makes: inParts, build: buildTieredRails, depth: reroutedDepths, spare: regularTiers, folds: true},
 	{Name: "two_shot", Doc: "direct reduce-scatter and direct all-gather",
 		makes: allReduce, applies: (*request).allRoutable, build: inOneGroup(schedule.GenDirect, halves), cost: betweenAll},
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"railyard/model/collective"
@@ -15,51 +16,64 @@ type railGroups struct {
 	spec    collective.Spec
 	chunks  int
 	root    *railRoot                  // of a broadcast or reduce
-	class   []int                      // by node: which are equivalent; the root's is by itself
-	first   []int                      // by such nodes: one of them
+	kindOf  []int32                    // by group of the outermost tier, or node: which are equivalent
+	first   [][]int                    // by such kind: the nodes of the first of them
 	part    [][][]schedule.ChunkSet    // by rail, unit and node
-	across  []schedule.Group           // level 2, without a root's node
-	inside  map[int][]schedule.Group   // level 3, by first node
+	passes  [][]railPass               // level 2, by stage, without a root's node
 	between map[[2]*railKind][]railHop // of an all-to-all
 }
 
 // railRun is neighbouring units of a rail.
 type railRun struct{ first, count int }
 
-func newRailGroups(b *reroutes, spec collective.Spec) *railGroups {
-	g := &railGroups{reroutes: b, spec: spec, class: slices.Clone(b.kind), inside: map[int][]schedule.Group{},
-		between: map[[2]*railKind][]railHop{}}
+func newRailGroups(b *reroutes, spec collective.Spec, tiers [][]int32) *railGroups {
+	g := &railGroups{reroutes: b, spec: spec, between: map[[2]*railKind][]railHop{}}
 	root := -1
 	if spec.Kind.Rooted() {
 		root = slices.IndexFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, int32(spec.Root)) })
-		g.class[root] = len(b.kinds)
 	}
-	for kind := range len(b.kinds) + 1 {
-		if first := slices.Index(g.class, kind); first >= 0 { // else its only node is the root's
-			for node, k := range g.class {
-				if k == kind {
-					g.class[node] = len(g.first)
-				}
-			}
-			g.first = append(g.first, first)
-		}
-	}
+	g.classify(slices.Concat(tiers, [][]int32{identity(len(b.rank))}), root)
 	g.number(root)
-	for rail := range b.rails {
-		for _, x := range g.runs(rail, b.kinds...) {
-			c := schedule.Group{}
-			for node := range b.rank {
-				if node != root {
-					c.Ranks, c.Parts = append(c.Ranks, g.through(node, rail, x)), append(c.Parts, g.ofNode(rail, x, node))
-				}
-			}
-			g.across = append(g.across, c)
+	if spec.Kind != collective.AllToAll {
+		first := make([]bool, len(b.rank))
+		for _, node := range slices.Concat(g.first...) {
+			first[node] = true
 		}
+		g.passes = newRailTiers(tiers, len(first), func(node int) bool { return node != root }).passes(first)
 	}
 	if root >= 0 {
 		g.root = newRailRoot(g, int32(spec.Root), root)
 	}
 	return g
+}
+
+// classify finds which groups of the outermost tier are of one shape, of nodes of the same kinds; the root's is by itself.
+func (g *railGroups) classify(tiers [][]int32, root int) {
+	keys, nodes := [][]byte{}, [][]int{}
+	for node, group := range tiers[0] {
+		if int(group) == len(nodes) {
+			keys, nodes = append(keys, nil), append(nodes, nil)
+		}
+		key := &keys[group]
+		for _, of := range tiers[1:] { // numbered from the group's first node on
+			*key = binary.AppendVarint(*key, int64(of[node]-of[append(nodes[group], node)[0]]))
+		}
+		*key = binary.AppendVarint(*key, int64(g.kind[node]))
+		if node == root {
+			*key = append(*key, 0)
+		}
+		nodes[group] = append(nodes[group], node)
+	}
+	kinds := map[string]int32{}
+	for group, key := range keys {
+		kind, ok := kinds[string(key)]
+		if !ok {
+			kind = int32(len(kinds))
+			kinds[string(key)] = kind
+			g.first = append(g.first, nodes[group])
+		}
+		g.kindOf = append(g.kindOf, kind)
+	}
 }
 
 // number gives chunks their numbers.
@@ -94,24 +108,21 @@ func (g *railGroups) number(root int) {
 
 func (g *railGroups) kindOfNode(node int) *railKind { return g.kinds[g.kind[node]] }
 
-// claim is which nodes are equivalent, and which chunks are theirs.
+// claim is which groups of the outermost tier are equivalent, and which chunks are theirs.
 func (g *railGroups) claim() *schedule.Kinds {
-	out := &schedule.Kinds{}
-	for _, k := range g.class {
-		out.Nodes = append(out.Nodes, int32(k))
+	out := &schedule.Kinds{Nodes: g.kindOf}
+	bands := g.rails
+	if g.kinds[0].roots == nil {
+		bands = 1
 	}
-	for _, first := range g.first {
-		k := schedule.NodeKind{}
-		for _, r := range g.rank[first] {
-			if r >= 0 {
-				k.Ranks++
-			}
-		}
-		if g.kinds[0].roots == nil {
-			k.Chunks = schedule.RankList{k.Ranks * int32(g.units)}
-		} else {
-			for rail := range g.rails {
-				k.Chunks = append(k.Chunks, g.ofNode(rail, railRun{0, g.units}, first).Count)
+	for _, nodes := range g.first {
+		k := schedule.NodeKind{Chunks: make(schedule.RankList, bands)}
+		for _, node := range nodes {
+			for rail, r := range g.rank[node] {
+				if r >= 0 {
+					k.Ranks++
+				}
+				k.Chunks[rail%bands] += g.ofNode(rail, railRun{0, g.units}, node).Count
 			}
 		}
 		out.Of = append(out.Of, k)
@@ -156,20 +167,22 @@ func (g *railGroups) ofNodes(rail int, x railRun, from, to int) []schedule.Chunk
 	return schedule.Union(list)
 }
 
-// of are groups of a stage, with all of a rank of a first node.
-func (g *railGroups) of(x railStage, node int) []schedule.Group {
-	switch {
-	case g.root != nil && (x.op.Rooted() || node == g.root.node):
-		return g.root.of(g, x, node)
-	case x.level == 1:
-		return g.home(node)
-	case x.level == 2:
-		return g.across
+// of are groups of a stage, with all of the ranks of the first groups of nodes.
+func (g *railGroups) of(x railStage) (out []schedule.Group) {
+	if x.level == 2 && !x.op.Rooted() {
+		return g.passing(g.passes[x.tier])
 	}
-	if g.inside[node] == nil {
-		g.inside[node] = g.around(node)
+	for _, node := range slices.Concat(g.first...) {
+		switch {
+		case g.root != nil && (x.op.Rooted() || node == g.root.node):
+			out = append(out, g.root.of(g, x, node)...)
+		case x.level == 1:
+			out = append(out, g.home(node)...)
+		default:
+			out = append(out, g.around(node)...)
+		}
 	}
-	return g.inside[node]
+	return out
 }
 
 // around are the groups of level 3 in a node: the GPU through which units come, and all others.
@@ -178,13 +191,14 @@ func (g *railGroups) around(node int) []schedule.Group {
 	k := g.kindOfNode(node)
 	for rail := range g.rails {
 		for _, x := range g.runs(rail, k) {
+			sets := g.ofNodes(rail, x, 0, len(g.rank))
 			var ranks schedule.RankList
 			for i := range g.rails {
 				if r := g.rank[node][(k.by[rail][x.first]+i)%g.rails]; r >= 0 {
 					ranks = append(ranks, r)
 				}
 			}
-			for _, set := range g.ofNodes(rail, x, 0, len(g.rank)) {
+			for _, set := range sets {
 				out = append(out, schedule.Group{Ranks: ranks, Whole: set})
 			}
 		}

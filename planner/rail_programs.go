@@ -11,47 +11,61 @@ import (
 // railStage is what a phase over rerouted rails makes. Levels are
 //
 //	1: inside the node, from a unit's GPU to the one through which it leaves
-//	2: across, on each rail, or part of one that is rerouted otherwise
+//	2: across, on each rail, or part of one that is rerouted otherwise, tier by tier
 //	3: inside the node, from where units enter to all others, or to their destination
 //
 // and the same in reverse where data are summed up.
 type railStage struct {
 	op    collective.Kind
 	level int
+	tier  int // level 2, where nodes have all they need of one another
 }
 
 // railStages are those of each collective. A broadcast is dealt out to all nodes but the root's,
 // which then gather it from one another; a reduce is the same in reverse.
 var railStages = map[collective.Kind][]railStage{
-	collective.AllToAll:      {{collective.AllToAll, 1}, {collective.AllToAll, 2}, {collective.AllToAll, 3}},
-	collective.AllGather:     {{collective.AllGather, 1}, {collective.AllGather, 2}, {collective.AllGather, 3}},
-	collective.ReduceScatter: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.ReduceScatter, 1}},
-	collective.AllReduce: {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.AllGather, 2},
-		{collective.AllGather, 3}},
-	collective.Broadcast: {{collective.Broadcast, 1}, {collective.Broadcast, 2}, {collective.AllGather, 2}, {collective.AllGather, 3}},
-	collective.Reduce:    {{collective.ReduceScatter, 3}, {collective.ReduceScatter, 2}, {collective.Reduce, 2}, {collective.Reduce, 1}},
+	collective.AllToAll:      {{collective.AllToAll, 1, 0}, {collective.AllToAll, 2, 0}, {collective.AllToAll, 3, 0}},
+	collective.AllGather:     {{collective.AllGather, 1, 0}, {collective.AllGather, 2, 0}, {collective.AllGather, 3, 0}},
+	collective.ReduceScatter: {{collective.ReduceScatter, 3, 0}, {collective.ReduceScatter, 2, 0}, {collective.ReduceScatter, 1, 0}},
+	collective.AllReduce: {{collective.ReduceScatter, 3, 0}, {collective.ReduceScatter, 2, 0}, {collective.AllGather, 2, 0},
+		{collective.AllGather, 3, 0}},
+	collective.Broadcast: {{collective.Broadcast, 1, 0}, {collective.Broadcast, 2, 0}, {collective.AllGather, 2, 0},
+		{collective.AllGather, 3, 0}},
+	collective.Reduce: {{collective.ReduceScatter, 3, 0}, {collective.ReduceScatter, 2, 0}, {collective.Reduce, 2, 0},
+		{collective.Reduce, 1, 0}},
 }
 
-// channel is a collective over rerouted rails: the programs of the first node of each kind. What is
-// summed up on the way lies in scratch until the last phase that sums; blocks of an all-to-all
-// are copied on as they come.
-func (b *reroutes) channel(spec collective.Spec) schedule.Channel {
-	g := newRailGroups(b, spec)
+// stages are those of a collective, with those of level 2 by tier.
+func (g *railGroups) stages() (out []railStage) {
+	for _, x := range railStages[g.spec.Kind] {
+		if x.level != 2 || x.op.Rooted() || x.op == collective.AllToAll {
+			out = append(out, x)
+			continue
+		}
+		for tier := range g.passes {
+			if x.tier = tier; x.op == collective.ReduceScatter {
+				x.tier = len(g.passes) - 1 - tier
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// channel is a collective over rerouted rails and tiers of nodes, outermost first: the programs of the first group of
+// nodes of each kind. What is summed up on the way lies in scratch until the last phase that sums; blocks of an
+// all-to-all are copied on as they come.
+func (b *reroutes) channel(spec collective.Spec, tiers [][]int32) schedule.Channel {
+	g := newRailGroups(b, spec, tiers)
 	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claim()}
-	stages, src := railStages[spec.Kind], schedule.Input
+	stages, src := g.stages(), schedule.Input
 	for i, x := range stages {
 		dst := schedule.Output
 		if i+1 < len(stages) && stages[i+1].op.Reduces() {
 			dst = schedule.Scratch
 		}
 		ph := schedule.Phase{Gen: schedule.GenOps, Op: x.op, Src: src, Acc: dst, Dst: dst}
-		for _, first := range g.first {
-			for rail, rank := range b.rank[first] {
-				if rank >= 0 {
-					ph.Ops = append(ph.Ops, g.program(&ph, x, first, rail))
-				}
-			}
-		}
+		ph.Ops = g.programs(&ph, x)
 		ch.Phases = append(ch.Phases, ph)
 		if spec.Kind != collective.AllToAll {
 			src = dst
@@ -60,28 +74,34 @@ func (b *reroutes) channel(spec collective.Spec) schedule.Channel {
 	return ch
 }
 
-// program is that of a rank in a stage: in each of its groups, everybody talks to everybody at once.
-func (g *railGroups) program(ph *schedule.Phase, x railStage, node, rail int) schedule.Program {
-	rank := int(g.rank[node][rail])
-	if x.op == collective.AllToAll {
-		return sendFirst(g.exchange(x.level, node, rail), rank, g.spec.Ranks)
-	}
+// programs are those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
+func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.Program) {
 	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
-	direct.Groups.List = []schedule.Group{} // there may be none
-	for _, list := range g.of(x, node) {
-		if slices.Contains(list.Ranks, int32(rank)) {
-			direct.Groups.List = append(direct.Groups.List, list)
-		}
+	if x.op != collective.AllToAll {
+		direct.Groups.List = append([]schedule.Group{}, g.of(x)...) // there may be none
 	}
 	one := &schedule.Schedule{Spec: g.spec, Channels: []schedule.Channel{{Chunks: g.chunks, Phases: []schedule.Phase{direct}}}}
-	return joinNeighbours(sendFirst(schedule.NewExpander(one).AppendProgram(nil, 0, 0, rank), rank, g.spec.Ranks))
+	inGroups := schedule.NewExpander(one)
+	for _, node := range slices.Concat(g.first...) {
+		for rail, rank := range g.rank[node] {
+			switch {
+			case rank < 0:
+			case x.op == collective.AllToAll:
+				out = append(out, sendFirst(g.exchange(x.level, node, rail), int(rank), g.spec.Ranks))
+			default:
+				ops := inGroups.AppendProgram(nil, 0, 0, int(rank))
+				out = append(out, joinNeighbours(sendFirst(ops, int(rank), g.spec.Ranks)))
+			}
+		}
+	}
+	return out
 }
 
 // inGroups is what the groups of a stage do.
 func (x railStage) inGroups() collective.Kind {
 	gathers := x.op == collective.AllGather
 	switch {
-	case x.level == 2 || x.op.Rooted():
+	case x.op.Rooted():
 		return x.op
 	case x.level == 1 && gathers:
 		return collective.Scatter

@@ -57,7 +57,22 @@ func randomReroutes(rng *rand.Rand, what collective.Kind) (*reroutes, collective
 	return b, spec
 }
 
-// However rails are rerouted, results are right; of more than 31 ranks, the checker runs the first node of
+// randomTiers are none to two tiers of groups of consecutive nodes, of any sizes, outermost first.
+func randomTiers(rng *rand.Rand, nodes int) (out [][]int32) {
+	for range rng.IntN(3) {
+		of := make([]int32, nodes)
+		for n := range of[1:] {
+			of[n+1] = of[n]
+			if rng.IntN(4) == 0 || len(out) > 0 && out[len(out)-1][n] != out[len(out)-1][n+1] {
+				of[n+1]++
+			}
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+// However rails are rerouted and nodes grouped, results are right; of more than 31 ranks, the checker runs the first node of
 // each kind.
 func TestRandomReroutes(t *testing.T) {
 	seen, seeds := 0, long.Or[uint64](100, 600)
@@ -66,7 +81,11 @@ func TestRandomReroutes(t *testing.T) {
 		for _, what := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
 			collective.Broadcast, collective.Reduce} {
 			b, spec := randomReroutes(rng, what)
-			ch := b.channel(spec)
+			var tiers [][]int32
+			if what != collective.AllToAll {
+				tiers = randomTiers(rng, len(b.rank))
+			}
+			ch := b.channel(spec, tiers)
 			if ch.Chunks == 0 {
 				continue
 			}

@@ -47,13 +47,13 @@ func newRailRoot(g *railGroups, rank int32, node int) *railRoot {
 	return r
 }
 
-// of are groups of a stage, with all of a first node's ranks: from the root's node, or in it.
+// of are groups of a stage: from the root's node, or in it.
 func (r *railRoot) of(g *railGroups, x railStage, node int) []schedule.Group {
 	switch {
-	case x.level == 2 && x.op.Rooted():
-		return r.across(g, node)
-	case x.level == 2 || node != r.node:
+	case node != r.node:
 		return nil
+	case x.level == 2:
+		return r.across(g)
 	}
 	alone := []schedule.Group{{Ranks: schedule.RankList{r.rank}}} // it has all data
 	if len(r.others) == 0 {
@@ -75,12 +75,12 @@ func (r *railRoot) of(g *railGroups, x railStage, node int) []schedule.Group {
 	return out
 }
 
-// across are the groups of level 2 between the root's node and another, or all others: the GPU
-// through which units leave, and the one through which they enter the node that they are dealt to.
-func (r *railRoot) across(g *railGroups, node int) []schedule.Group {
+// across are the groups of level 2 between the root's node and all others: the GPU through which units leave, and the one
+// through which they enter the node that they are dealt to.
+func (r *railRoot) across(g *railGroups) []schedule.Group {
 	var out []schedule.Group
 	for to := range g.rank {
-		if to == r.node || node != r.node && node != to {
+		if to == r.node {
 			continue
 		}
 		for rail := range g.rails {

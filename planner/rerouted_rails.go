@@ -13,7 +13,23 @@ import (
 // its units cross by way of other GPUs of the node, so that all adapters that are left
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike are equivalent: the plan has as many kinds of programs as there are kinds of nodes.
-func buildReroutedRails(r *request) (*schedule.Schedule, error) {
+func buildReroutedRails(r *request) (*schedule.Schedule, error) { return r.overTiers(nil) }
+
+// buildTieredRails is the same tier by tier: as many fewer messages as there are nodes for each group. Where
+// nodes are alike and groups of one size, hierarchical_two_shot is that.
+func buildTieredRails(r *request) (*schedule.Schedule, error) {
+	tiers := r.nodeTiers()
+	if len(tiers) == 0 {
+		return nil, notApplicable("there is one tier only")
+	}
+	if nodes := r.nodes(); r.spec.Ranks > maxRing && slices.ContainsFunc(nodes, func(x []int32) bool { return len(x) != len(nodes[0]) }) {
+		// chunks of a rail are then not in equal steps, so that messages differ by place and hardly fold
+		return nil, notApplicable("of more than %d ranks, nodes have to be of one size", maxRing)
+	}
+	return r.overTiers(tiers)
+}
+
+func (r *request) overTiers(tiers [][]int32) (*schedule.Schedule, error) {
 	b, err := r.reroutes()
 	if err != nil {
 		return nil, err
@@ -25,16 +41,41 @@ func buildReroutedRails(r *request) (*schedule.Schedule, error) {
 		return nil, notApplicable("nodes are not of one size")
 	}
 	type key struct {
-		kind collective.Kind
-		root int
+		kind  collective.Kind
+		root  int
+		tiers int
 	}
-	ch := topology.Once(r.t, key{r.spec.Kind, r.spec.Root}, func() schedule.Channel { return b.channel(r.spec) })
+	ch := topology.Once(r.t, key{r.spec.Kind, r.spec.Root, len(tiers)}, func() schedule.Channel { return b.channel(r.spec, tiers) })
 	ch.Slices = r.slices()
 	// there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
 	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 {
 		return of(ch), nil
 	}
 	return of(staggered(ch)...), nil
+}
+
+// nodeTiers are the tiers of groups of nodes, outermost first: of consecutive nodes, within those of the next tier out.
+func (r *request) nodeTiers() (out [][]int32) {
+	for _, tier := range r.t.Tiers()[1:] {
+		of := make([]int32, r.t.NumNodes())
+		for rank := range r.spec.Ranks {
+			of[r.t.NodeOf(rank)] = tier.Of[rank]
+		}
+		nested := slices.IsSorted(of)
+		for n := range of[1:] {
+			nested = nested && (len(out) == 0 || of[n] == of[n+1] || out[0][n] != out[0][n+1])
+		}
+		if nested {
+			out = append([][]int32{of}, out...)
+		}
+	}
+	return out
+}
+
+// regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
+func regularTiers(r *request) bool {
+	dims, _ := r.t.Grid()
+	return healthy(r) && (len(dims) == len(r.nodeTiers())+2 || len(r.nodeTiers()) == 0)
 }
 
 // staggered is a channel twice, with half of the data each, in unlike numbers of slices:

@@ -83,38 +83,74 @@ func TestReroutedRailsOfRandomFaults(t *testing.T) {
 				continue
 			}
 			seen++
-			if err := schedule.Check(s, topo); err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
-			if _, err := schedule.InPlace(s); err != nil && kind != collective.AllToAll {
-				t.Errorf("%s: %v", what, err)
-			}
-			line := profile(t, "line")
-			folded, err := sim.Compile(topo, s, line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			flat, err := sim.CompileFlat(topo, s, line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := folded.Time(64 * units.MiB)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want, err := flat.Time(64 * units.MiB); err != nil || got != want {
-				t.Errorf("%s: %v, rank by rank %v (%v)", what, got, want, err)
-			}
-			if b := collective.LowerBound(topo, spec, 64*units.MiB).Time; b > got {
-				t.Errorf("%s: %v, bound %v", what, got, b)
-			}
-			if b := planner.NewBounds(topo, line).Time(s, 64*units.MiB); b > got {
-				t.Errorf("%s: %v, bound of the schedule %v", what, got, b)
-			}
+			rightAndFolded(t, what, topo, s)
 		}
 	}
 	if seen < 4*int(seeds) {
 		t.Errorf("only %d schedules", seen)
+	}
+}
+
+// rightAndFolded holds a schedule to the checker, to bounds, and to itself rank by rank; and says how many operations are
+// played, folded and so.
+func rightAndFolded(t *testing.T, what string, topo *topology.Topology, s *schedule.Schedule) (few, all int64) {
+	t.Helper()
+	if err := schedule.Check(s, topo); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	if _, err := schedule.InPlace(s); err != nil && s.Spec.Kind != collective.AllToAll {
+		t.Errorf("%s: %v", what, err)
+	}
+	line := profile(t, "line")
+	folded, err := sim.Compile(topo, s, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, err := sim.CompileFlat(topo, s, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := folded.Time(64 * units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := flat.Time(64 * units.MiB); err != nil || got != want {
+		t.Errorf("%s: %v, rank by rank %v (%v)", what, got, want, err)
+	}
+	if b := collective.LowerBound(topo, s.Spec, 64*units.MiB).Time; b > got {
+		t.Errorf("%s: %v, bound %v", what, got, b)
+	}
+	if b := planner.NewBounds(topo, line).Time(s, 64*units.MiB); b > got {
+		t.Errorf("%s: %v, bound of the schedule %v", what, got, b)
+	}
+	return folded.Work(), flat.Work()
+}
+
+// Groups of nodes may be of any sizes, and nodes of them lost or degraded: few nodes are then compiled for all.
+func TestTieredRails(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		nodes  int
+		faults []string
+		least  int64 // operations for which one is played
+	}{
+		{"leaf-spine-roce", 30, nil, 8},
+		{"leaf-spine-roce", 32, []string{"node:node9"}, 2},
+		{"leaf-spine-roce", 16, []string{"nic:node5/nic2"}, 2},
+		{"superpod-h100", 37, nil, 8},
+	} {
+		topo := degraded(t, c.name, c.nodes, c.faults...)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			what := fmt.Sprintf("%d nodes of %s without %v, %v", c.nodes, c.name, c.faults, kind)
+			s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "tiered_rails", planner.Options{Slices: 2})
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			if folded, flat := rightAndFolded(t, what, topo, s); folded*c.least > flat {
+				t.Errorf("%s: %d of %d operations are played", what, folded, flat)
+			}
+		}
 	}
 }
 

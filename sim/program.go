@@ -28,7 +28,7 @@ type compiler struct {
 	router   *topology.Router   // where networks spread
 	paths    []*schedule.Routes // by job: the ways that its schedule names
 	routeOf  map[routeKey]int32
-	trunkOf  map[*topology.Trunk]*trunk
+	trunkOf  map[trunkKey]*trunk
 	teams    teamRoutes
 	connOf   map[connKey]int32
 	ends     []ends  // by connection
@@ -66,7 +66,7 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
 		router:  topology.NewRouter(t),
-		routeOf: map[routeKey]int32{}, trunkOf: map[*topology.Trunk]*trunk{}, connOf: map[connKey]int32{},
+		routeOf: map[routeKey]int32{}, trunkOf: map[trunkKey]*trunk{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]sequence{},
 		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}

@@ -116,27 +116,26 @@ func (c *compiler) numberWires() map[wire]int32 {
 func (c *compiler) linkUses() ([][]linkUse, error) {
 	index := c.numberWires()
 	uses := make([][]linkUse, len(c.wires))
-	for r := range c.routes {
-		x := &c.routes[r]
-		x.hops = make([]hop, len(x.full.Hops))
-		for i, h := range x.full.Hops {
+	add := func(user, times int32, hops []topology.Hop, copies []int32) []hop {
+		out := make([]hop, len(hops))
+		for i, h := range hops {
 			orbit, size := c.orbit(h.Link)
 			l := index[wire{orbit, h.Lane}]
-			times := x.times
-			if x.copies != nil {
-				times *= x.copies[i]
+			n := times
+			if copies != nil {
+				n *= copies[i]
 			}
-			x.hops[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(times) / float64(size)}
-			uses[l] = addUse(uses[l], linkUse{int32(r), times, h.Num, h.Den})
+			out[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(n) / float64(size)}
+			uses[l] = addUse(uses[l], linkUse{user, n, h.Num, h.Den})
 		}
+		return out
+	}
+	for r := range c.routes {
+		x := &c.routes[r]
+		x.hops = add(int32(r), x.times, x.full.Hops, x.copies)
 	}
 	for _, t := range c.trunks {
-		t.hops = make([]hop, len(t.full))
-		for i, h := range t.full {
-			l := index[wire{h.Link, h.Lane}]
-			t.hops[i] = hop{l, float64(h.Num) / float64(h.Den)}
-			uses[l] = append(uses[l], linkUse{t.user(), 1, h.Num, h.Den})
-		}
+		t.hops = add(t.user(), t.times, t.full, t.copies)
 	}
 	for l, list := range uses {
 		_, size := c.orbit(c.wires[l].link)
@@ -167,13 +166,13 @@ func (c *compiler) byOrbit(hops []topology.Hop) (out []topology.Hop, copies []in
 	index := map[topology.Hop]int{}
 	for _, h := range hops {
 		h.Link, _ = c.orbit(h.Link)
-		i, ok := index[h]
+		at, ok := index[h]
 		if !ok {
-			i = len(out)
-			index[h] = i
+			at = len(out)
+			index[h] = at
 			out, copies = append(out, h), append(copies, 0)
 		}
-		copies[i]++
+		copies[at]++
 	}
 	return out, copies
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
 	"reflect"
 	"slices"
 
@@ -40,7 +39,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 		}
 		y.node = append(y.node, n)
 	}
-	x := newNodeAxes(y, s)
+	x := newNodeAxes(y, t, s)
 	if x == nil {
 		return nil
 	}
@@ -51,7 +50,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	for a := range axes {
 		for _, group := range x.groups(t, a) {
 			axes[a] = group
-			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, axes)); ok && x.bearsOut(programs, sym, a, group) {
+			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes)); ok && x.bearsOut(programs, sym, axes, a) {
 				_, tree := group.(*symmetry.Tree)
 				y.Symmetry, y.joins = sym, y.joins || tree
 				break
@@ -65,19 +64,26 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	return y
 }
 
-// bearsOut asks the programs of the first nodes of a group's orbits whether permutations along one of its axes
-// leave the schedule as it is; of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's.
-func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetry, axis int, group symmetry.Group) bool {
-	ranks, d := x.ranks(whole), symmetry.Radix(x.dims)[axis]
-	if !x.asymmetric {
-		ranks = slices.DeleteFunc(ranks, func(r int32) bool { return r != x.first[x.node[r]] })
+// bearsOut asks programs whether permutations along one axis leave the schedule as it is: those of the first nodes of a group's
+// orbits, of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's. Where these are programs of
+// first groups of nodes, which are moved to others by definition, all of them are asked.
+func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetry, axes []symmetry.Group, axis int) bool {
+	only := func(axis int) *symmetry.Product {
+		one := slices.Repeat([]symmetry.Group{symmetry.Digits{}}, len(axes))
+		one[axis] = axes[axis]
+		return symmetry.NewProduct(x.dims, x.place, one)
+	}
+	var ranks []int32
+	if x.asymmetric {
+		ranks = x.ranks(only(0))
+	} else {
+		ranks = slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
 	}
 	var moves []func(rank int32) int32
-	for _, move := range group.Generators() {
+	for _, move := range only(axis).Generators() {
 		moves = append(moves, func(rank int32) int32 {
 			n := x.node[rank]
-			c := d.Of(n)
-			return x.first[n+(int32(move(int(c)))-c)*d.Stride] + rank - x.first[n]
+			return x.first[move(int(n))] + rank - x.first[n]
 		})
 	}
 	for c, times := range x.times {
@@ -86,25 +92,6 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 		}
 	}
 	return true
-}
-
-// label tells nodes apart that the schedule does: the root's, and kinds of nodes.
-func (y *nodeSymmetry) label(s *schedule.Schedule) func(node int) int {
-	keys := make([]string, len(y.first))
-	for n := range keys {
-		var key []byte
-		if s.Spec.Kind.Rooted() && int(y.node[s.Spec.Root]) == n {
-			key = append(key, 0)
-		}
-		for i := range s.Channels {
-			if k := s.Channels[i].Kinds; k != nil && n < len(k.Nodes) {
-				key = binary.AppendVarint(key, int64(k.Nodes[n]))
-			}
-		}
-		keys[n] = string(key)
-	}
-	of := symmetry.Number(keys).Of
-	return func(n int) int { return int(of[n]) }
 }
 
 // size is how many ranks a node has.
@@ -123,78 +110,6 @@ func (y *nodeSymmetry) local() int32 {
 		}
 	}
 	return y.size(0)
-}
-
-// nodeAxes are the axes of the schedule's grid of nodes, and what all channels leave of the permutations
-// along each.
-type nodeAxes struct {
-	*nodeSymmetry
-	dims       []int32 // outermost first
-	along      []schedule.Along
-	label      func(node int) int
-	asymmetric bool // nodes differ in what the schedule does
-}
-
-// newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
-func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y, label: y.label(s)}
-	for i := range s.Channels {
-		dims, along := x.axes(s, i)
-		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
-			return nil
-		}
-		if x.dims = dims; i == 0 {
-			x.along = along
-		}
-		for a := range dims {
-			x.along[a] = x.along[a].Narrow(along[a])
-		}
-	}
-	return x
-}
-
-// axes are those of a channel along which nodes may be permuted.
-func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.Along) {
-	if k := s.Channels[channel].Kinds; k != nil { // along one axis, on which nodes may stand in any order
-		if x.asymmetric = true; !x.kinds(k) {
-			return nil, nil
-		}
-		return []int32{int32(len(x.first))}, []schedule.Along{schedule.AnyOrder}
-	}
-	local := x.local()
-	if local == 0 {
-		return nil, nil
-	}
-	dims, along := s.Axes(channel)
-	switch last := len(dims) - 1; {
-	case last == 0:
-		return []int32{int32(len(x.first))}, along
-	case dims[last] == local:
-		return dims[:last], along[:last]
-	}
-	return nil, nil
-}
-
-// kinds reports whether a channel's kinds are those of these nodes.
-func (x *nodeAxes) kinds(k *schedule.Kinds) bool {
-	for n := range x.first {
-		if len(k.Nodes) != len(x.first) || x.size(n) != k.Ranks(n) {
-			return false
-		}
-	}
-	return true
-}
-
-// groups are those to try along an axis, the largest first.
-func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
-	along := x.along[axis]
-	if along == schedule.AnyOrder {
-		out = append(out, t.AxisTree(x.dims, axis, x.label))
-	}
-	if along != schedule.Standing && !x.asymmetric {
-		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == schedule.Flipping}})
-	}
-	return out
 }
 
 // equalChannels says for each channel how many it stands for: those that follow it and

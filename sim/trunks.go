@@ -11,6 +11,8 @@ import (
 type trunk struct {
 	number int32
 	full   []topology.Hop
+	copies []int32 // by hop of full: how many links of its orbit; nil: one each
+	times  int32   // how many routes each of its routes stands for
 	hops   []hop   // full by index into Plan.wires
 	routes []int32 // ascending
 }
@@ -23,7 +25,7 @@ func (r *route) parts() [2][]hop {
 	return [2][]hop{r.hops, r.trunk.hops}
 }
 
-// find looks the way of a route up. Whole ones are left for orbits to fold, and for the
+// find looks the way of a route up. Whole ones are left for flows that are hashed, and for the
 // plans that others are held against.
 func (c *compiler) find(r *route, strand, id int32) error {
 	src, dst := int(r.src), int(r.dst)
@@ -33,7 +35,7 @@ func (c *compiler) find(r *route, strand, id int32) error {
 		return err
 	}
 	f := c.flowsOf(strand)
-	if c.symmetry != nil || c.options.Hashing != nil || c.options.Flat {
+	if c.options.Hashing != nil || c.options.Flat {
 		r.full, err = f.route(src, dst)
 		return err
 	}
@@ -41,15 +43,25 @@ func (c *compiler) find(r *route, strand, id int32) error {
 	if r.full, shared, err = f.router.Ends(src, dst); err != nil || shared == nil {
 		return err
 	}
-	t, ok := c.trunkOf[shared]
+	key := trunkKey{shared.Number, r.times}
+	t, ok := c.trunkOf[key]
 	if !ok {
-		t = &trunk{number: int32(len(c.trunks)), full: shared.Hops}
-		c.trunkOf[shared] = t
+		t = &trunk{number: int32(len(c.trunks)), full: shared.Hops, times: r.times}
+		if c.symmetry != nil {
+			t.full, t.copies = c.byOrbit(shared.Hops)
+		}
+		c.trunkOf[key] = t
 		c.trunks = append(c.trunks, t)
 	}
 	t.routes = append(t.routes, id)
 	r.trunk = t
 	return nil
+}
+
+// trunkKey tells trunks apart, by their numbers, whose routes stand for as many.
+type trunkKey struct {
+	number int
+	times  int32
 }
 
 // user is what stands for a trunk's routes among uses of a wire.

@@ -9,7 +9,8 @@ import (
 
 // Kinds claim that nodes of a kind are equivalent: a channel's phases then hold the programs of the
 // ranks of the first node of each kind, in the order of kinds, and all others' are these, moved.
-// Ranks are numbered node by node, and chunks band by band, of a band node by node.
+// Ranks are numbered node by node, and chunks band by band, of a band node by node. What is a node here may also be a
+// group of consecutive nodes.
 //
 // The claim is that everything stays as it is under any permutation of the nodes of each kind,
 // but for the order of messages between two waits. The program of a kind's i-th node is that of
@@ -252,32 +253,56 @@ func (m *kindMoves) movable(ops []Op, known map[string]bool) bool {
 }
 
 // stays reports whether permutations leave operations as they are together: what these do with the
-// chunks of a node, they do with those of all nodes of its kind, and with those of no two at once.
+// chunks of a node, in whatever order, they do with those of all nodes of its kind, and with those of no two at once.
 func (m *kindMoves) stays(part []Op) bool {
-	n, nodes := int32(len(m.segment)), int32(len(m.Nodes))
-	of := make([][][3]int32, nodes) // by node: which place of an operation, band, number there
-	same := true
+	of := make([][][]int32, len(m.Nodes)) // by node: what is done with one chunk
 	for i := range part {
-		var segments []int32 // of the chunks of the first place
-		for j, l := range part[i].places() {
-			first, c := len(segments) == 0, 0
-			same = same && l.Set.ascends() && (l.Set.Len() == 0 || int64(l.Set.First/n) == l.Set.last()/int64(n))
-			l.Set.Each(func(place int32) {
-				at := m.segment[place%n]
-				if first {
-					segments = append(segments, at)
-				}
-				same = same && c < len(segments) && segments[c] == at
-				of[at%nodes] = append(of[at%nodes], [3]int32{int32(j), at / nodes, place%n - m.start[at]})
-				c++
-			})
-			same = same && (c == 0 || c == len(segments))
+		if !m.usesOf(&part[i], of) {
+			return false
 		}
 	}
-	for node, kind := range m.Nodes {
-		same = same && slices.Equal(of[node], of[m.nodesOf[kind][0]])
+	for _, list := range of {
+		slices.SortFunc(list, slices.Compare)
 	}
-	return same
+	for node, kind := range m.Nodes {
+		if !slices.EqualFunc(of[node], of[m.nodesOf[kind][0]], slices.Equal) {
+			return false
+		}
+	}
+	return true
+}
+
+// usesOf adds to what is known by node, for each of the chunks that an operation works on, where that is in each of its places: which
+// place, band, number there. It reports whether the places' chunks pair up within nodes.
+func (m *kindMoves) usesOf(op *Op, of [][][]int32) bool {
+	n, nodes := int32(len(m.segment)), int32(len(m.Nodes))
+	var uses [][]int32
+	var segments []int32
+	for j, l := range op.places() {
+		if l.Set.Len() == 0 {
+			continue
+		}
+		if !l.Set.ascends() || int64(l.Set.First/n) != l.Set.last()/int64(n) || len(uses) > 0 && len(uses) != l.Set.Len() {
+			return false
+		}
+		first, c, same := len(uses) == 0, 0, true
+		l.Set.Each(func(place int32) {
+			segment := m.segment[place%n]
+			if first {
+				uses, segments = append(uses, nil), append(segments, segment)
+			}
+			same = same && segments[c] == segment
+			uses[c] = append(uses[c], int32(j), segment/nodes, place%n-m.start[segment])
+			c++
+		})
+		if !same {
+			return false
+		}
+	}
+	for c, x := range uses {
+		of[segments[c]%nodes] = append(of[segments[c]%nodes], x)
+	}
+	return true
 }
 
 func (k *Kinds) validate(s *Schedule, ch *Channel) error {

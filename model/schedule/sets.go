@@ -70,7 +70,13 @@ func (c *ChunkSet) repeat(times, step int32) {
 // Union are disjoint ranges as few sets; it puts them in order.
 func Union(ranges []ChunkSet) []ChunkSet {
 	slices.SortFunc(ranges, func(a, b ChunkSet) int { return cmp.Compare(a.First, b.First) })
-	return inSteps(neighbours(ranges))
+	sets := inSteps(neighbours(ranges))
+	for i, s := range sets {
+		if s.Count == 1 && s.Outer > 1 {
+			sets[i] = ChunkSet{First: s.First, Count: s.Outer, Stride: s.OuterStride}
+		}
+	}
+	return inSteps(sets)
 }
 
 // neighbours makes one of ranges that follow one another.
@@ -85,7 +91,7 @@ func neighbours(ranges []ChunkSet) (out []ChunkSet) {
 	return out
 }
 
-// inSteps makes one of equally long sets in equal steps.
+// inSteps makes one of equal sets in equal steps.
 func inSteps(sets []ChunkSet) (out []ChunkSet) {
 	for _, s := range sets {
 		if n := len(out) - 1; n < 0 || !out[n].takes(s) {
@@ -95,11 +101,11 @@ func inSteps(sets []ChunkSet) (out []ChunkSet) {
 	return out
 }
 
-// takes adds a set to one of equally long sets in equal steps, if it is the next of them.
+// takes adds a set to one of equal sets in equal steps, if it is the next of them.
 func (c *ChunkSet) takes(next ChunkSet) bool {
 	step := next.First - c.First
 	switch {
-	case next.Count != c.Count:
+	case next.Count != c.Count || next.Stride != c.Stride || next.Outer > 1 || step <= (c.Count-1)*c.Stride:
 		return false
 	case c.Outer > 1 && step != c.Outer*c.OuterStride:
 		return false

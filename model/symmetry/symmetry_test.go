@@ -20,7 +20,7 @@ func TestGroupsByTheirGenerators(t *testing.T) {
 		if n < 7 {
 			axis := randomDigits(rng)[:1]
 			axis[0].Stride = 1
-			againstGenerators(t, n*int(axis[0].Size), symmetry.NewProduct([]int32{int32(n), axis[0].Size}, []symmetry.Group{g, axis}))
+			againstGenerators(t, n*int(axis[0].Size), symmetry.NewProduct([]int32{int32(n), axis[0].Size}, nil, []symmetry.Group{g, axis}))
 		}
 	}
 }
@@ -55,6 +55,28 @@ func againstGenerators(t *testing.T, n int, g symmetry.Group) {
 				t.Fatalf("%+v: the pair of %d and %d is not that of %d and %d, %d of each", g, a, b, first, to, count)
 			}
 		}
+	}
+}
+
+// Rows of a grid may be of several lengths: those of one length change places, and columns that as many rows have.
+func TestGridsWithGaps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 7))
+	for range 100 {
+		lengths := make([]int32, 1+rng.IntN(4))
+		for i := range lengths {
+			lengths[i] = 1 + rng.Int32N(4)
+		}
+		columns := make([]int32, slices.Max(lengths))
+		var place []int32
+		for row, n := range lengths {
+			for c := range n {
+				columns[c]++
+				place = append(place, int32(row*len(columns))+c)
+			}
+		}
+		dims := []int32{int32(len(lengths)), int32(len(columns))}
+		axes := []symmetry.Group{symmetry.NewTree(lengths, nil), symmetry.NewTree(columns, nil)}
+		againstGenerators(t, len(place), symmetry.NewProduct(dims, place, axes))
 	}
 }
 

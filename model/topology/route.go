@@ -18,6 +18,7 @@ type Router struct {
 	inNode map[nodePair]localRoute
 	onHost map[nodePair]localPath
 	trunks *routeCache[*Trunk]
+	found  int               // trunks so far
 	scaled *routeCache[path] // through switches between nodes
 	ports  map[DeviceID]*ports
 	first  map[string]DeviceID // rank that was asked for, by its links to switches

@@ -40,28 +40,35 @@ func NewSymmetry(t *Topology, nodes symmetry.Group) (s *Symmetry, ok bool) {
 // NodeTree are the nodes in the groups of their tiers, symmetric where they are so in
 // themselves and in what label says.
 func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {
-	return t.AxisTree([]int32{int32(len(t.nodes))}, 0, label)
+	return t.AxisTree([]int32{int32(len(t.nodes))}, nil, 0, nil, label)
 }
 
-// AxisTree is the same of the coordinates along an axis of a grid of the nodes.
-func (t *Topology) AxisTree(dims []int32, axis int, label func(node int) int) *symmetry.Tree {
+// AxisTree is the same of the coordinates along an axis of a grid of the nodes, where place says which one each node has (see
+// symmetry.NewProduct). Coordinates may be in other groups within these, innermost first.
+func (t *Topology) AxisTree(dims, place []int32, axis int, inner [][]int32, label func(node int) int) *symmetry.Tree {
 	d := symmetry.Radix(dims)[axis]
-	outlines := make([][]byte, d.Size)
-	for n := range t.nodes {
-		c := &outlines[d.Of(int32(n))]
-		*c = t.outline(binary.AppendVarint(*c, int64(label(n))), n)
+	outlines, first := make([][]byte, d.Size), make([]int, d.Size)
+	for n := len(t.nodes) - 1; n >= 0; n-- {
+		at := int32(n)
+		if place != nil {
+			at = place[n]
+		}
+		c := d.Of(at)
+		first[c] = n
+		b := &outlines[c]
+		*b = t.outline(binary.AppendVarint(binary.AppendVarint(*b, int64(at-c*d.Stride)), int64(label(n))), n)
 	}
 	labels := make([]string, d.Size)
 	for c := range labels {
 		labels[c] = string(outlines[c])
 	}
-	var tiers [][]int32
+	tiers := inner
 	for _, tier := range t.tiers[1:] {
 		groups := make([]int32, d.Size)
 		for c := range groups {
-			groups[c] = tier.Of[t.nodes[c*int(d.Stride)].firstRank]
+			groups[c] = tier.Of[t.nodes[first[c]].firstRank]
 		}
-		tiers = append(tiers, groups)
+		tiers = append(tiers[:len(tiers):len(tiers)], groups)
 	}
 	return symmetry.NewTree(symmetry.Number(labels).Of, tiers)
 }

@@ -10,7 +10,8 @@ import (
 // All routes between the two have it in common: with three levels of switches that is
 // thousands of hops, which need not be kept for each of them.
 type Trunk struct {
-	Hops []Hop // in order of distance from the source's leaf; not to be changed
+	Hops   []Hop // in order of distance from the source's leaf; not to be changed
+	Number int   // another one for each that a router finds, also where it finds one again
 
 	rest path // without the hops
 	rate units.Rate
@@ -65,7 +66,8 @@ func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (pa
 	}
 	t, ok := r.trunks.find(first, last, func() (*Trunk, int, bool) {
 		p, found := r.spread.find(first, last, inFabric)
-		t := &Trunk{Hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
+		r.found++
+		t := &Trunk{Hops: p.hops, Number: r.found, rate: r.finish(p, Net).Rate, rest: p}
 		t.rest.hops = nil
 		return t, len(t.Hops), found
 	})
