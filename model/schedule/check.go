@@ -200,11 +200,12 @@ func (k *checker) initialise() {
 		own := single(r)
 		in := &places{initial: func(c int32) value {
 			if int(c) < k.chunks && k.s.Spec.Holds(int(r), k.blockOf(int(c))) {
-				return value{c, own}
+				return value{c, &own}
 			}
 			return value{}
 		}}
-		k.mem[r] = memory{bufs: [3]*places{Input: in, Output: {}, Scratch: {}}, reads: map[place2][]sendRead{}}
+		k.mem[r] = memory{bufs: [3]*places{Input: in, Output: {}, Scratch: {}}, reads: map[place2][]sendRead{},
+			grid: scratchGrid(k.progs[r])}
 		if k.inPlace {
 			k.mem[r].bufs[Output] = in
 		}

@@ -6,13 +6,14 @@ import "railyard/model/collective"
 // The zero value is "never written".
 type value struct {
 	chunk int32
-	from  runs
+	from  *runs // shared: of thousands of ranks there are millions of values
 }
 
 // memory is one rank's state.
 type memory struct {
 	bufs  [3]*places
 	reads map[place2][]sendRead
+	grid  placeGrid       // of scratch
 	slots map[int32]int32 // of an all_to_allv: where in bufs the places of scratch are that it uses
 }
 

@@ -74,11 +74,12 @@ type placedValue struct {
 // placed are a message's values, moved, in the order of their places.
 func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValue {
 	list := make([]placedValue, 0, len(m.values))
-	var from, moved runs // of the value before
+	var from, moved *runs // of the value before
 	m.src.Set.Each(func(c int32) {
 		v := m.values[len(list)]
-		if !v.from.equal(from) {
-			from, moved = v.from, to(v.from)
+		if from == nil || v.from != from && !v.from.equal(*from) {
+			there := to(*v.from)
+			from, moved = v.from, &there
 		}
 		list = append(list, placedValue{chunk(c), value{chunk(v.chunk), moved}})
 	})

@@ -143,11 +143,15 @@ func (k *checker) combine(r, i int, a, b []value) ([]value, error) {
 		if a[j].chunk != b[j].chunk {
 			return nil, k.fail(r, i, "combines chunk %d with chunk %d", a[j].chunk, b[j].chunk)
 		}
-		from, common, ok := union(a[j].from, b[j].from)
+		if j > 0 && a[j].from == a[j-1].from && b[j].from == b[j-1].from {
+			out[j] = value{a[j].chunk, out[j-1].from}
+			continue
+		}
+		from, common, ok := union(*a[j].from, *b[j].from)
 		if !ok {
 			return nil, k.fail(r, i, "counts rank %d's contribution to chunk %d twice", common, a[j].chunk)
 		}
-		out[j] = value{a[j].chunk, from}
+		out[j] = value{a[j].chunk, &from}
 	}
 	return out, nil
 }

@@ -33,9 +33,9 @@ func (k *checker) checkResult() error {
 				continue
 			}
 			srcRank, srcBlock := spec.Origin(r, block)
-			if want := (value{int32(srcBlock*per + c%per), single(int32(srcRank))}); v.chunk != want.chunk || !v.from.equal(want.from) {
-				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, v.from[0],
-					want.chunk, srcRank)
+			if want := int32(srcBlock*per + c%per); v.chunk != want || !v.from.equal(single(int32(srcRank))) {
+				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, (*v.from)[0],
+					want, srcRank)
 			}
 		}
 	}

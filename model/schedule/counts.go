@@ -51,7 +51,7 @@ func (k *checker) fitsPair(r, i int, b Buffer, c int32, v value) error {
 	if src >= k.s.Spec.Ranks {
 		return k.fail(r, i, "chunk %d of scratch is for data of rank %d: there is none", c, src)
 	}
-	from, to := int(v.from[0]), k.blockOf(int(v.chunk))
+	from, to := int((*v.from)[0]), k.blockOf(int(v.chunk))
 	if have, want := k.s.Spec.Counts[from][to], k.s.Spec.Counts[src][dst]; have != want {
 		return k.fail(r, i, "puts what rank %d sends to rank %d, which are %d, into a place for %d", from, to, have, want)
 	}
@@ -68,25 +68,8 @@ func (k *checker) nothing(r int, b Buffer, c int32) (v value, ok bool) {
 		return v, false
 	}
 	per := k.chunks / k.s.Spec.Ranks
-	return value{int32(dst*per + int(c)%per), single(int32(src))}, true
-}
-
-// slot is where a chunk of a buffer is kept: of the places that an all_to_allv numbers in
-// scratch, n times as many as of its input, a rank uses a few.
-func (k *checker) slot(r int, b Buffer, c int32) int32 {
-	if b != Scratch || k.s.Spec.Kind != collective.AllToAllV {
-		return c
-	}
-	m := &k.mem[r]
-	if m.slots == nil {
-		m.slots = map[int32]int32{}
-	}
-	at, ok := m.slots[c]
-	if !ok {
-		at = int32(len(m.slots))
-		m.slots[c] = at
-	}
-	return at
+	from := single(int32(src))
+	return value{int32(dst*per + int(c)%per), &from}, true
 }
 
 // waitingLayout is where a rank's scratch keeps the blocks of others in an all_to_allv: an
