@@ -108,3 +108,26 @@ func TestNodeSharedFolded(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeInside: what a node's adapters share takes nothing from messages inside, by curves for any medium neither.
+func TestNodeInside(t *testing.T) {
+	p := &cost.Profile{Curves: []cost.Curve{{Medium: "any", Protocol: "any", Segments: []cost.Segment{{Efficiency: 0.5}}}}}
+	for _, c := range []struct {
+		nodes, gpus int
+		slower      bool
+	}{{1, 4, false}, {2, 2, true}} {
+		topo, s := dgx(t, c.nodes, c.gpus), flat(schedule.GenDirect, collective.AllGather, 4, 1)
+		var times []units.Time
+		for _, rate := range []units.Rate{0, 10e9} {
+			p.Curves[0].Node, p.Curves[0].NodeWay = rate, rate
+			r, err := Run(topo, s, 64<<20, p, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, r.Time)
+		}
+		if slower := times[1] > times[0]; slower != c.slower {
+			t.Errorf("%d nodes: %v, with what adapters share %v", c.nodes, times[0], times[1])
+		}
+	}
+}

@@ -159,6 +159,7 @@ func (g *gpuFlags) rows(p *planned, inPlace bool) error {
 // row settles what runs for a size, and names and predicts it as it runs.
 func (g *gpuFlags) row(p *planned, i int, inPlace bool) error {
 	row := &p.Rows[i]
+	delete(g.ways, row.Schedule) // which may run no more: no engine is connected for it
 	if !g.fixed {
 		if err := g.replace(p, row); err != nil {
 			return err
@@ -320,10 +321,9 @@ func (g *gpuFlags) share(p *planned, inPlace bool) error {
 		return nil
 	}
 	g.carry(p)
+	warnings := append(g.warnings(p), fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		warnings := append(slices.Clip(row.Prediction.Warnings),
-			fmt.Sprintf("%d ranks share a GPU: times are not those of ranks with GPUs of their own", n))
 		if g.planned { // on fewer streams others may be faster
 			if err := g.row(p, i, inPlace); err != nil {
 				return err
@@ -338,7 +338,7 @@ func (g *gpuFlags) share(p *planned, inPlace bool) error {
 			return err
 		}
 		g.ways[g.named(row, row.Schedule, how)] = how
-		row.Prediction.Warnings = warnings
+		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
 	}
 	return nil
 }

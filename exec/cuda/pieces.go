@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/units"
 )
 
 // Pieces of messages between nodes that go by proxy: while one is on its way, the next is written and the one before read. Those of
@@ -24,17 +25,11 @@ const BlocksOfStages = 64
 func InPieces(s *schedule.Schedule, bytes int64) (out *schedule.Schedule, largest int64) {
 	x := *s
 	x.Channels = slices.Clone(s.Channels)
-	var shares int64
-	for _, ch := range x.Channels {
-		shares += ch.Share
-	}
 	for i := range x.Channels {
-		ch := &x.Channels[i]
-		chunk := bytes * ch.Share / shares / int64(max(ch.Chunks, 1))
-		if ch.Slices == 1 {
-			ch.Slices = int(min(max(chunk/pieceBytes, 1), mostPieces))
+		if ch := &x.Channels[i]; ch.Slices == 1 {
+			ch.Slices = int(min(max(x.ChunkBytes(i, units.Bytes(bytes))/pieceBytes, 1), mostPieces))
 		}
-		largest = max(largest, chunk/int64(ch.Slices))
+		largest = max(largest, int64(x.ChunkBytes(i, units.Bytes(bytes))))
 	}
 	return &x, largest
 }

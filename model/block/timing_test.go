@@ -11,7 +11,7 @@ import (
 	"railyard/topologies"
 )
 
-// way is from one rank to another.
+// wayOf is from one rank to another.
 type wayOf struct{ from, to int }
 
 // TestTiming: what the simulator is told of stages sends between nodes what the stages send, message by message on each stream, and has a

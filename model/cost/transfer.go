@@ -45,7 +45,10 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Launch, x.Ahead, x.Node, x.NodeWay = c.Peer, c.Gap, c.Launch, c.Ahead, c.Node, c.NodeWay
+	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
+	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
+		x.Node, x.NodeWay = c.Node, c.NodeWay
+	}
 	return x
 }
 

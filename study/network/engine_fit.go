@@ -2,6 +2,7 @@ package network
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -92,6 +93,9 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		}
 		if s == nil {
 			continue
+		}
+		if r.Bytes <= 0 || r.Value <= 0 {
+			return nil, fmt.Errorf("row %s of %v: %v µs: bytes and value must be more than zero; probe again", r.Kind, r.Bytes, r.Value)
 		}
 		s.Protocol = protocol
 		row, err := newRow(t, s, r)

@@ -3,6 +3,7 @@ package network
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/model/block"
@@ -142,6 +143,24 @@ func TestPatternsCompile(t *testing.T) {
 			if local := pattern == inside || pattern == own; (groups == 0) != local || (len(bells) == 0) != local {
 				t.Errorf("%s: %d groups, %d bells", pattern, groups, len(bells))
 			}
+		}
+	}
+}
+
+// TestRowsWithoutMeasurement: rows that say no bytes or no time are an error that names them.
+func TestRowsWithoutMeasurement(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []measurement.Link{{Value: 5}, {Bytes: units.KiB}} {
+		var rows []measurement.Link
+		for range 3 {
+			bad.Kind = engineKind(schedule.Proxied) + oneByOne
+			rows = append(rows, bad)
+		}
+		if _, err := engineCurves(rows, topo); err == nil || !strings.Contains(err.Error(), bad.Kind) {
+			t.Errorf("%v of %v: %v", bad.Value, bad.Bytes, err)
 		}
 	}
 }

@@ -1,0 +1,27 @@
+package cuda
+
+import (
+	"testing"
+
+	"railyard/model/schedule"
+)
+
+// TestInPieces: large messages go in pieces, small ones and those in slices of their own as they are, whatever the shares are counted in.
+func TestInPieces(t *testing.T) {
+	for _, unit := range []int64{1, 1 << 28} {
+		s := &schedule.Schedule{Channels: []schedule.Channel{{Share: 3 * unit, Slices: 1, Chunks: 2}, {Share: unit, Slices: 2, Chunks: 1}}}
+		for _, c := range []struct {
+			bytes, largest int64
+			slices         int
+		}{{1 << 10, 384, 1}, {4 << 20, 512 << 10, 6}, {64 << 30, 8 << 30, mostPieces}} {
+			got, largest := InPieces(s, c.bytes)
+			if got.Channels[0].Slices != c.slices || got.Channels[1].Slices != 2 || largest != c.largest {
+				t.Errorf("shares of %d, %d bytes: %d and %d slices, at most %d bytes; want %d, 2 and %d", unit, c.bytes,
+					got.Channels[0].Slices, got.Channels[1].Slices, largest, c.slices, c.largest)
+			}
+		}
+		if s.Channels[0].Slices != 1 {
+			t.Error("the schedule itself is changed")
+		}
+	}
+}
