@@ -107,7 +107,7 @@ func (r *request) teamsWork(groups [][]int32, spreads, sums bool) error {
 	return nil
 }
 
-// teamWorks asks for the routes between one rank of a group and all others.
+// teamWorks asks whether switches do what is needed between one rank of a group and all others.
 func teamWorks(router *topology.Router, group []int32, at int, spreads, sums bool) error {
 	var others []int
 	for i, q := range group {
@@ -116,12 +116,12 @@ func teamWorks(router *topology.Router, group []int32, at int, spreads, sums boo
 		}
 	}
 	if spreads {
-		if _, err := router.Multicast(int(group[at]), others); err != nil {
+		if err := router.Multicasts(int(group[at]), others); err != nil {
 			return err
 		}
 	}
 	if sums {
-		if _, err := router.Reduction(others, int(group[at])); err != nil {
+		if err := router.Reduces(others, int(group[at])); err != nil {
 			return err
 		}
 	}

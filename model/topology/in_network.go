@@ -21,21 +21,41 @@ func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
 // to the rank as well (see ownShare). It fails where copies would have to be made by a
 // device that makes none.
 func (r *Router) Multicast(src int, dsts []int) ([]Route, error) {
+	return r.team(multicastPairs(src, dsts), true)
+}
+
+// Multicasts is the error of Multicast alone, found without its routes.
+func (r *Router) Multicasts(src int, dsts []int) error {
+	_, _, err := r.shared(multicastPairs(src, dsts), true)
+	return err
+}
+
+// Reduces is the error of Reduction alone, found without its routes.
+func (r *Router) Reduces(srcs []int, dst int) error {
+	_, _, err := r.shared(reductionPairs(srcs, dst), false)
+	return err
+}
+
+func multicastPairs(src int, dsts []int) [][2]int {
 	pairs := make([][2]int, len(dsts))
 	for i, d := range dsts {
 		pairs[i] = [2]int{src, d}
 	}
-	return r.team(pairs, true)
+	return pairs
+}
+
+func reductionPairs(srcs []int, dst int) [][2]int {
+	pairs := make([][2]int, len(srcs))
+	for i, s := range srcs {
+		pairs[i] = [2]int{s, dst}
+	}
+	return pairs
 }
 
 // Reduction are the routes from several ranks to one when the devices between them
 // combine the data; see Multicast.
 func (r *Router) Reduction(srcs []int, dst int) ([]Route, error) {
-	pairs := make([][2]int, len(srcs))
-	for i, s := range srcs {
-		pairs[i] = [2]int{s, dst}
-	}
-	return r.team(pairs, false)
+	return r.team(reductionPairs(srcs, dst), false)
 }
 
 // linkShares are what the routes of a team put on a link: the most of one, and the sum.
@@ -82,6 +102,25 @@ func (s *teamShares) share(h *Hop) *teamShare {
 	return &x.of[len(x.of)-1]
 }
 
+// loadedLike reports whether as many routes put as much on another link.
+func (x *linkShares) loadedLike(other *linkShares) bool {
+	return slices.EqualFunc(x.of, other.of, func(a, b teamShare) bool { return a.alone == b.alone && a.routes == b.routes })
+}
+
+// divide divides the most that a route puts on the link among all that cross it.
+func (x *linkShares) divide() {
+	for _, y := range x.of {
+		if x.most.num == 0 || y.alone.num*x.most.den > x.most.num*y.alone.den {
+			x.most = y.alone
+		}
+		x.sum = x.sum.plus(share{y.alone.num * y.routes, y.alone.den}.bounded())
+	}
+	part := x.most.times(x.sum.den, x.sum.num)
+	for j := range x.of {
+		x.of[j].part = x.of[j].alone.times(part.num, part.den)
+	}
+}
+
 // sharesOf divides what the fullest of a team's routes puts on each link among all that cross it.
 func (r *Router) sharesOf(routes []Route) *teamShares {
 	s := &teamShares{at: make([]int32, len(r.t.links))}
@@ -91,32 +130,32 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 		}
 	}
 	for i := range s.links {
-		x := &s.links[i]
-		for _, y := range x.of {
-			if x.most.num == 0 || y.alone.num*x.most.den > x.most.num*y.alone.den {
-				x.most = y.alone
-			}
-			x.sum = x.sum.plus(share{y.alone.num * y.routes, y.alone.den}.bounded())
+		if i > 0 && s.links[i].loadedLike(&s.links[i-1]) { // as the links of a bundle are
+			s.links[i].most, s.links[i].sum, s.links[i].of = s.links[i-1].most, s.links[i-1].sum, s.links[i-1].of
+			continue
 		}
-		part := x.most.times(x.sum.den, x.sum.num)
-		for j := range x.of {
-			x.of[j].part = x.of[j].alone.times(part.num, part.den)
-		}
+		s.links[i].divide()
 	}
 	return s
 }
 
-func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
+// shared are the routes between a team's pairs, each as if it were alone, and what of them the team shares.
+func (r *Router) shared(pairs [][2]int, multicast bool) ([]Route, *teamShares, error) {
 	routes := make([]Route, len(pairs))
 	for i, p := range pairs {
 		var err error
 		if routes[i], err = r.Route(p[0], p[1]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	r.align(routes)
 	shares := r.sharesOf(routes)
-	if err := r.able(shares, pairs, multicast); err != nil {
+	return routes, shares, r.able(shares, pairs, multicast)
+}
+
+func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
+	routes, shares, err := r.shared(pairs, multicast)
+	if err != nil {
 		return nil, err
 	}
 	for i := range routes {
@@ -126,20 +165,23 @@ func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
 			h.Num, h.Den = part.num, part.den
 		}
 	}
-	r.ownShare(routes, shares, pairs[0], multicast)
+	own := r.ownShare(len(routes), shares, pairs[0], multicast)
+	for i := range routes {
+		routes[i].Hops = slices.Concat(routes[i].Hops, own)
+	}
 	return routes, nil
 }
 
-// ownShare adds to a team's routes what the rank whose data are copied, or for which data
+// ownShare is what is added to each of a team's routes: what the rank whose data are copied, or for which data
 // are combined, has on the way in the other direction. Scale-up switches work on addresses
 // behind which is the memory of all ranks of the team (NVLink SHARP: multimem.st,
 // multimem.ld_reduce): of what a rank multicasts, a copy returns to itself, and its own part
 // of a sum is read from it. So n ranks that reduce and spread N bytes have N·(n+1)/n on the
 // wire in each direction (the maintainer of nccl-tests, PR 239). A message to one rank is no
 // multicast, and switches of networks send nothing back.
-func (r *Router) ownShare(routes []Route, shares *teamShares, pair [2]int, multicast bool) {
-	if len(routes) < 2 {
-		return
+func (r *Router) ownShare(routes int, shares *teamShares, pair [2]int, multicast bool) (own []Hop) {
+	if routes < 2 {
+		return nil
 	}
 	away, back := r.t.In(r.t.ranks[pair[1]]), r.t.Out(r.t.ranks[pair[1]])
 	if multicast {
@@ -159,11 +201,10 @@ func (r *Router) ownShare(routes []Route, shares *teamShares, pair [2]int, multi
 		if !ok {
 			continue
 		}
-		s = s.times(int64(r.t.Rate(l)), rates[r.switchOf(l)]).times(1, int64(len(routes)))
-		for i := range routes {
-			routes[i].Hops = append(routes[i].Hops, Hop{Link: l, Num: s.num, Den: s.den})
-		}
+		s = s.times(int64(r.t.Rate(l)), rates[r.switchOf(l)]).times(1, int64(routes))
+		own = append(own, Hop{Link: l, Num: s.num, Den: s.den})
 	}
+	return own
 }
 
 // align splits all routes of a team over the switches between them alike, where these are
