@@ -3,7 +3,6 @@ package nccllog
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -173,19 +172,15 @@ func (r *reader) sends(p *process, w *observed.Way, gpu string) error {
 	if m == nil {
 		return nil
 	}
-	n, err := number(m[2])
-	if err != nil {
-		return err
-	}
-	names := r.devices[p.id+" "+m[1]]
-	if n >= len(names) {
+	name, ok := r.devices[p.id+" "+m[1]+" "+m[2]]
+	if !ok { // several adapters as one, of which the log says the speed alone
 		return nil
 	}
-	s := observed.Send{Place: w.Place, Host: p.host, GPU: -1, Adapter: names[n], Direct: w.GPUDirect()}
-	if d, err := strconv.Atoi(gpu); err == nil && d < firstBus {
-		s.GPU = d
-	} else if bus, err := strconv.ParseUint(gpu, 16, 64); err == nil {
+	s := observed.Send{Place: w.Place, Host: p.host, GPU: -1, Adapter: name, Direct: w.GPUDirect()}
+	if bus, err := strconv.ParseUint(gpu, 16, 64); err == nil && bus >= firstBus {
 		s.Bus = fmt.Sprintf("%04x:%02x:%02x.%x", bus>>20, bus>>12&0xff, bus>>4&0xff, bus&0xf)
+	} else if d, err := strconv.Atoi(gpu); err == nil {
+		s.GPU = d
 	}
 	key := s
 	key.Place = observed.Place{}
@@ -196,8 +191,8 @@ func (r *reader) sends(p *process, w *observed.Way, gpu string) error {
 	return nil
 }
 
-// firstBus is more than a host has GPUs: a number from there on is an address.
-const firstBus = 0x1000
+// firstBus is that of device 16 of bus 0, where virtual machines have their first GPUs: what is less has two digits, and is a number.
+const firstBus = 0x100
 
 func (r *reader) call(p *process, m []string) error {
 	if c := p.byPointer(m[2]); c != nil {
@@ -267,14 +262,13 @@ func (r *reader) chosen(p *process, name, bytes string, x observed.Choice) error
 	return nil
 }
 
-var adapter = regexp.MustCompile(`\[\d+\]([^\s:]+)`)
+// adapter is a number and a name; a name may have several numbers, one for each of its ports.
+var adapter = regexp.MustCompile(`\[(\d+)\]([^\s:={]+)`)
 
 func (r *reader) adapters(p *process, m []string) error {
 	for _, a := range adapter.FindAllStringSubmatch(m[2], -1) {
-		r.addAdapter(observed.Adapter{Host: p.host, Network: m[1], Name: a[1]})
-		if list := r.devices[p.id+" "+m[1]]; !slices.Contains(list, a[1]) {
-			r.devices[p.id+" "+m[1]] = append(list, a[1])
-		}
+		r.addAdapter(observed.Adapter{Host: p.host, Network: m[1], Name: a[2]})
+		r.devices[p.id+" "+m[1]+" "+a[1]] = a[2]
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type File struct {
 // Parse reads the logs of one job.
 func Parse(files ...File) (*observed.Log, error) {
 	r := &reader{log: &observed.Log{}, processes: map[string]*process{}, comms: map[string]*observed.Comm{},
-		choices: map[observed.Choice]int{}, seen: map[any]int{}, devices: map[string][]string{}}
+		choices: map[observed.Choice]int{}, seen: map[any]int{}, devices: map[string]string{}}
 	for _, f := range files {
 		r.file, r.line = f.Name, 0
 		r.log.Files = append(r.log.Files, f.Name)
@@ -67,8 +67,8 @@ type reader struct {
 	comms     map[string]*observed.Comm
 	order     []string // of comms
 	choices   map[observed.Choice]int
-	seen      map[any]int         // variables, adapters, sends and warnings that are there already
-	devices   map[string][]string // adapters of a process and network, as NCCL numbers them
+	seen      map[any]int       // variables, adapters, sends and warnings that are there already
+	devices   map[string]string // adapters by process, network and number
 	bad       []error
 }
 
