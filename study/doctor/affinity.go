@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/model/health"
+	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -82,11 +83,12 @@ func nearestUsable(s *health.State, ways []*health.Part) (out []*health.Part) {
 	return out
 }
 
-// usable reports whether jobs may use an adapter, as far as that is known: its port is up, and it is of the type that jobs use.
+// usable reports whether jobs may use an adapter: where ports are known, its is up, and it is of the type that jobs use.
 func usable(s *health.State, adapter string) bool {
+	_, ported := s.Host().Known("nics_used")
 	state, isPort := s.Known(health.NIC, adapter, "state")
 	used, isKnown := s.Known(health.NIC, adapter, "used")
-	return (!isPort || state.Is == "Active") && (!isKnown || used.Is == true)
+	return (state.Is == "Active" || !isPort && !ported) && (!isKnown || used.Is == true)
 }
 
 // directly reports whether NCCL lets an adapter reach a GPU's memory, unless the machine says otherwise.
@@ -143,21 +145,21 @@ const hcaVariable = "NCCL_IB_HCA"
 // filter is which adapters it leaves NCCL.
 type filter struct {
 	marks string   // before the names: ^ excludes, = asks for whole names
-	names []string // with ports
+	names []string // with ports; spaces belong to them
+	known []string // adapters of the machine
 }
 
 func adapterFilter(s *health.State) (f filter) {
+	for _, w := range s.Parts(health.Way) {
+		f.known = append(f.known, w.Adapter())
+	}
 	v, ok := s.Known(health.Variable, hcaVariable, "value")
 	if !ok {
 		return f
 	}
 	names := strings.TrimLeft(strings.TrimSpace(v.Is.(string)), "^=")
 	f.marks = strings.TrimSuffix(strings.TrimSpace(v.Is.(string)), names)
-	for name := range strings.SplitSeq(names, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			f.names = append(f.names, name)
-		}
-	}
+	f.names = slices.DeleteFunc(strings.Split(names, ","), func(name string) bool { return name == "" || name[0] == ':' })
 	return f
 }
 
@@ -168,23 +170,15 @@ func (f *filter) matches(name, adapter string) bool {
 }
 
 func (f *filter) passes(adapter string) bool {
-	named := slices.ContainsFunc(f.names, func(name string) bool { return f.matches(name, adapter) })
-	return len(f.names) == 0 || named != strings.Contains(f.marks, "^")
+	named := len(f.names) == 0 || slices.ContainsFunc(f.names, func(name string) bool { return f.matches(name, adapter) })
+	return named != strings.Contains(f.marks, "^")
 }
 
-// with is a value that leaves some adapters as well.
+// with is a value that leaves some adapters as well, by whole names: as a beginning, mlx5_1 would leave mlx5_10, too.
 func (f *filter) with(adapters []string) string {
-	names := slices.Clone(f.names)
-	if !strings.Contains(f.marks, "^") {
-		return f.marks + strings.Join(append(names, adapters...), ",")
-	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(adapters, func(a string) bool { return f.matches(name, a) })
-	})
-	if len(names) == 0 {
-		return `""`
-	}
-	return f.marks + strings.Join(names, ",")
+	left := slices.DeleteFunc(slices.Clone(f.known), func(a string) bool { return !f.passes(a) && !slices.Contains(adapters, a) })
+	slices.SortFunc(left, survey.Natural)
+	return "=" + strings.Join(slices.Compact(left), ",")
 }
 
 // pin is what makes NCCL take an adapter: of those that it may use, which must be the same for all ranks, it takes the nearest.

@@ -77,7 +77,8 @@ func isGPU(p *health.Part) bool {
 	return strings.Contains(what, "NVIDIA") && (strings.HasPrefix(what, "3D") || strings.HasPrefix(what, "VGA"))
 }
 
-// adapters tells which adapters jobs use: those of the type that has the fastest active ports, the most of several such types.
+// adapters tells which adapters jobs use: those of the type and network that has the fastest active ports, the most of several such:
+// storage may have the same type over Ethernet.
 func adapters(s *health.State) {
 	type kind struct {
 		rate   float64
@@ -87,9 +88,9 @@ func adapters(s *health.State) {
 	nics := s.Parts(health.NIC)
 	for _, p := range nics {
 		if p.Text("state") == "Active" {
-			k := kinds[p.Text("type")]
+			k := kinds[network(p)]
 			k.rate, k.active = max(k.rate, p.Number("rate")), k.active+1
-			kinds[p.Text("type")] = k
+			kinds[network(p)] = k
 		}
 	}
 	names := keys(kinds)
@@ -100,7 +101,7 @@ func adapters(s *health.State) {
 		return cmp.Or(cmp.Compare(kinds[a].rate, kinds[b].rate), cmp.Compare(kinds[a].active, kinds[b].active))
 	})
 	for _, p := range nics {
-		used := p.Text("type") == best
+		used := network(p) == best
 		s.Set(p, "used", used, derived)
 		if used {
 			s.Set(p, "rate_like", kinds[best].rate, derived)
@@ -111,6 +112,9 @@ func adapters(s *health.State) {
 	most := slices.MaxFunc(keys(firmware), func(a, b string) int { return cmp.Compare(firmware[a], firmware[b]) })
 	s.Set(s.Host(), "nic_firmware", most, derived)
 }
+
+// network is what adapters have in common that one job can use together.
+func network(p *health.Part) string { return p.Text("type") + " " + p.Text("layer") }
 
 func keys[V any](m map[string]V) []string {
 	var out []string

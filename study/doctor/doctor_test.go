@@ -227,6 +227,56 @@ func TestUnknownAdapters(t *testing.T) {
 	}
 }
 
+// TestFilterAsNCCL: which adapters a value leaves, as matchIfList of NCCL (src/misc/utils.cc) says, and what leaves mlx5_1 as well.
+func TestFilterAsNCCL(t *testing.T) {
+	for value, want := range map[string][2]string{
+		"mlx5_10":         {"mlx5_10", "=mlx5_1,mlx5_10"},
+		"mlx5_1":          {"mlx5_1 mlx5_10", "=mlx5_1,mlx5_10"},
+		"=mlx5_0:1":       {"mlx5_0", "=mlx5_0,mlx5_1"},
+		"^mlx5_1":         {"eth0 mlx5_0", "=eth0,mlx5_0,mlx5_1"},
+		"^=mlx5_1":        {"eth0 mlx5_0 mlx5_10", "=eth0,mlx5_0,mlx5_1,mlx5_10"},
+		"mlx5_0, mlx5_1":  {"mlx5_0", "=mlx5_0,mlx5_1"},
+		"^eth,,mlx5_10:1": {"mlx5_0 mlx5_1", "=mlx5_0,mlx5_1"},
+		"^":               {"", "=mlx5_1"},
+		"":                {"eth0 mlx5_0 mlx5_1 mlx5_10", "=eth0,mlx5_0,mlx5_1,mlx5_10"},
+	} {
+		var s health.State
+		all, passed := []string{"eth0", "mlx5_0", "mlx5_1", "mlx5_10"}, []string{}
+		for _, a := range all {
+			s.Say(s.WayTo(0, a), "far", 0.0, "test")
+			s.Say(s.WayTo(1, a), "far", 3.0, "test")
+		}
+		s.Say(s.Part(health.Variable, hcaVariable), "value", value, "test")
+		f := adapterFilter(&s)
+		for _, a := range all {
+			if f.passes(a) {
+				passed = append(passed, a)
+			}
+		}
+		if got := [2]string{strings.Join(passed, " "), f.with([]string{"mlx5_1"})}; got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// TestOtherNetworks: adapters that are nearer and that no job uses with the others, of storage over Ethernet or without a port of RDMA, are
+// neither missed nor better.
+func TestOtherNetworks(t *testing.T) {
+	s := healthy()
+	storage := s.Part(health.NIC, "mlx5_9")
+	for fact, is := range map[string]any{"type": "MT4129", "state": "Active", "layer": "Ethernet", "rate": 400.0} {
+		s.Say(storage, fact, is, "test")
+	}
+	s.Say(s.WayTo(5, "mlx5_9"), "far", 0.0, "test")
+	s.Say(s.WayTo(5, "eth1"), "far", 0.0, "test")
+	s.Set(s.WayTo(5, "mlx5_5"), "far", 1.0, "test")
+	s.Say(s.WayTo(5, "mlx5_5"), "taken", true, "test")
+	s.Set(s.Part(health.Variable, "NCCL_IB_HCA"), "value", "^mlx5_9,eth", "test")
+	if d := examined(t, s); len(d.Findings) > 0 {
+		t.Errorf("%+v", d.Findings)
+	}
+}
+
 // TestSeveralFacts are rules that one fact does not set off.
 func TestSeveralFacts(t *testing.T) {
 	for rule, plant := range map[string]func(s *health.State){
