@@ -60,7 +60,7 @@ func processMain() (err error) {
 		if err := playCase(group, x, i, launches); err != nil {
 			err = fmt.Errorf("%v by %s: %w", cases[i].kind, cases[i].algo, err)
 			group.Abort(err)
-			return errors.Join(err, context.Cause(group.Context()))
+			return errors.Join(err, group.Close()) // rank 0 stays until all have heard why
 		}
 	}
 	if err := group.Barrier(group.Context()); err != nil {
