@@ -153,6 +153,9 @@ func (c *contest) next() int {
 		}
 	}
 	if i >= 0 && c.dear(i) && c.looks[i].stage == estimated && c.looks[i].predicted == 0 {
+		if first := c.unplayed(i); first != i {
+			return first
+		}
 		if c.toForetell(i) {
 			return i
 		}

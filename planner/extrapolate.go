@@ -83,6 +83,24 @@ func (c *contest) shorter(i int) int {
 	return i
 }
 
+// unplayed is the pipeline of a candidate's family that takes the least work, while none was played: what sharing of links takes is
+// known only then, and may be ten times what the operations are, so that a long one, or what foretells it, would take the whole budget.
+func (c *contest) unplayed(i int) int {
+	least := i
+	for j := range c.list {
+		if c.looks[j].out || !c.samePipeline(i, j) || c.list[j].Schedule.Channels[0].Depth() <= fewPieces {
+			continue
+		}
+		if c.looks[j].stage == timed {
+			return i
+		}
+		if c.work(j) < c.work(least) {
+			least = j
+		}
+	}
+	return least
+}
+
 // throughThree is the curve a + b/n + c·n, c no less than 0, through three points, or the last two.
 func throughThree(n, t [3]float64) func(n float64) float64 {
 	// Differences leave b and c: t1−t0 = b·(1/n1−1/n0) + c·(n1−n0), and so for t2−t1.
