@@ -55,6 +55,61 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+var (
+	link     = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]+))?\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	unslug   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	verbatim = regexp.MustCompile("(?s)```.*?```|`[^`]*`")
+)
+
+// anchors are what links may name in a page: its headings as GitHub writes them.
+func anchors(page []byte) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllSubmatch(page, -1) {
+		out[strings.ReplaceAll(unslug.ReplaceAllString(strings.ToLower(string(m[1])), ""), " ", "-")] = true
+	}
+	return out
+}
+
+// TestLinksResolve: links between pages lead to files, and to headings where they name one.
+func TestLinksResolve(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md", "*/*/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	links := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(verbatim.ReplaceAllString(string(text), ""), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %s leads nowhere", page, m[0])
+			} else if m[2] != "" {
+				if text, err := os.ReadFile(to); err != nil || !anchors(text)[m[2]] {
+					t.Errorf("%s: %s has no heading %q", page, to, m[2])
+				}
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("%d links were found", links)
+	}
+}
+
 // TestDocumentedJob: the numbers of a Kubernetes job that must be the same are, and rank 0 is where its service says.
 func TestDocumentedJob(t *testing.T) {
 	var service struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // A plan says how far it is from what no paths can beat: PCIe, which flows leave alone,
-// counts in the bound. Shares are docs/planning.md's; of one pair there is no more than what its source sends out.
+// counts in the bound. Shares are docs/evidence/planning-methods.md's; of one pair there is no more than what its source sends out.
 func TestFlowsStateTheirDistance(t *testing.T) {
 	pair := matrix(8, func(i, j int) int64 { return int64(1 - min(i+max(j-5, 5-j), 1)) }) // 0 to 5
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestFlowsStateTheirDistance(t *testing.T) {
 }
 
 // Of many ranks, fewer units of each pair fill the links as well: 95 % of the bound on a 5×5 mesh
-// (docs/planning.md), where breadth-first trees reach 68 %; of 4×4 by default.
+// (docs/evidence/planning-methods.md), where breadth-first trees reach 68 %; of 4×4 by default.
 func TestFlowsOfManyRanks(t *testing.T) {
 	topo := grid(t, "4, 4", 16, false)
 	if long.Given() {
@@ -54,7 +54,7 @@ func TestFlowsOfManyRanks(t *testing.T) {
 	}
 }
 
-// Flows are right, and near the optimum (the linear programs' values, docs/planning.md; of
+// Flows are right, and near the optimum (the linear programs' values, docs/evidence/planning-methods.md; of
 // scatter and gather, what the root's links carry).
 func TestFlowsComeNearTheOptimum(t *testing.T) {
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestSendRecvTakesRailsThatAreLeft(t *testing.T) {
 }
 
 // Between nodes whose ranks are joined by direct links, plans take these and all adapters: shares
-// are docs/planning.md's, of what no schedule can beat (of send_recv on MI250X, with PCIe, which flows leave alone).
+// are docs/evidence/planning-methods.md's, of what no schedule can beat (of send_recv on MI250X, with PCIe, which flows leave alone).
 func TestFlowsBetweenNodes(t *testing.T) {
 	for _, c := range []struct {
 		name                      string

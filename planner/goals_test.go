@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -17,9 +18,9 @@ import (
 	"railyard/topologies"
 )
 
-// goal is a row of docs/planning.md: which share of the bound a plan of 1 GiB reaches there by `--profile ideal`.
+// goal is a row of docs/planning.md or docs/evidence/degraded-plans.md: which share of the bound a plan of 1 GiB reaches there with `--profile ideal`.
 type goal struct {
-	line    int
+	where   string // page and line
 	network string
 	nodes   int
 	lost    []string
@@ -30,39 +31,41 @@ type goal struct {
 // goals are the rows of the tables that have a share of each plan.
 func goals(t *testing.T) []goal {
 	t.Helper()
-	text, err := os.ReadFile("../docs/planning.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []goal
-	var columns map[string]int
-	for i, line := range strings.Split(string(text), "\n") {
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		if !strings.HasPrefix(line, "| ") {
-			columns = nil
-		} else if columns == nil {
-			columns = map[string]int{}
-			for k, name := range cells {
-				columns[name] = k + 1
-			}
-		} else if columns["share"] > 0 && columns["plan"] > 0 && !strings.HasPrefix(line, "| ---") {
-			out = append(out, goalOf(t, i+1, func(name string) string {
-				if k := columns[name]; k > 0 {
-					return cells[k-1]
+	for _, page := range []string{"docs/planning.md", "docs/evidence/degraded-plans.md"} {
+		text, err := os.ReadFile("../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var columns map[string]int
+		for i, line := range strings.Split(string(text), "\n") {
+			cells := strings.Split(strings.Trim(line, "| "), " | ")
+			if !strings.HasPrefix(line, "| ") {
+				columns = nil
+			} else if columns == nil {
+				columns = map[string]int{}
+				for k, name := range cells {
+					columns[name] = k + 1
 				}
-				return ""
-			}))
+			} else if columns["share"] > 0 && columns["plan"] > 0 && !strings.HasPrefix(line, "| ---") {
+				out = append(out, goalOf(t, fmt.Sprintf("%s:%d", page, i+1), func(name string) string {
+					if k := columns[name]; k > 0 {
+						return cells[k-1]
+					}
+					return ""
+				}))
+			}
 		}
 	}
 	if len(out) < 100 {
-		t.Fatalf("%d rows in docs/planning.md: its tables have changed", len(out))
+		t.Fatalf("%d rows in docs/planning.md and docs/evidence/degraded-plans.md: their tables have changed", len(out))
 	}
 	return out
 }
 
-func goalOf(t *testing.T, line int, cell func(column string) string) goal {
+func goalOf(t *testing.T, where string, cell func(column string) string) goal {
 	t.Helper()
-	g := goal{line: line, network: "dgx-h100", lost: strings.Fields(cell("lost")), kind: collective.AllGather}
+	g := goal{where: where, network: "dgx-h100", lost: strings.Fields(cell("lost")), kind: collective.AllGather}
 	nodes := cell("boxes")
 	if whole := cell("network"); whole != "" {
 		g.network, nodes, _ = strings.Cut(whole, " × ")
@@ -72,16 +75,16 @@ func goalOf(t *testing.T, line int, cell func(column string) string) goal {
 	}
 	var err error
 	if g.nodes, err = strconv.Atoi(nodes); err != nil {
-		t.Fatalf("docs/planning.md:%d: %v", line, err)
+		t.Fatalf("%s: %v", where, err)
 	}
 	if kind := cell("collective"); kind != "" {
 		if g.kind, err = collective.Parse(kind); err != nil {
-			t.Fatalf("docs/planning.md:%d: %v", line, err)
+			t.Fatalf("%s: %v", where, err)
 		}
 	}
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(cell("share"), " %"), 64)
 	if err != nil {
-		t.Fatalf("docs/planning.md:%d: %v", line, err)
+		t.Fatalf("%s: %v", where, err)
 	}
 	g.share = percent / 100
 	return g
@@ -92,7 +95,7 @@ func (g goal) topology(t *testing.T, most int) *topology.Topology {
 	t.Helper()
 	topo, err := topology.Load(topologies.Source, g.network, topology.Options{Nodes: g.nodes})
 	if err != nil {
-		t.Fatalf("docs/planning.md:%d: %v", g.line, err)
+		t.Fatalf("%s: %v", g.where, err)
 	}
 	if topo.NumRanks() > most {
 		return nil
@@ -104,7 +107,7 @@ func (g goal) topology(t *testing.T, most int) *topology.Topology {
 	return topo
 }
 
-// Plans come as near to the bound as docs/planning.md says, whichever algorithm does it, to half a
+// Plans come as near to the bound as the pages say, whichever algorithm does it, to half a
 // percent; they are right, and no faster than the bound.
 func TestPlansReachWhatTheTablesSay(t *testing.T) {
 	for i, g := range goals(t) {
@@ -117,8 +120,8 @@ func TestPlansReachWhatTheTablesSay(t *testing.T) {
 		}
 		row := bestOf(t, topo, collective.Spec{Kind: g.kind, Ranks: topo.NumRanks()}, "ideal", "")
 		if share := row.OfBound(); share < g.share-0.005 || share > 1 {
-			t.Errorf("docs/planning.md:%d: %s without %v, %v by %s: %.2f %% of the bound, the table says %.2f %%",
-				g.line, topo.Name(), g.lost, g.kind, planner.Name(row.Schedule), 100*share, 100*g.share)
+			t.Errorf("%s: %s without %v, %v by %s: %.2f %% of the bound, the table says %.2f %%",
+				g.where, topo.Name(), g.lost, g.kind, planner.Name(row.Schedule), 100*share, 100*g.share)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (s *shares) add(share float64, seed int64) {
 	s.count++
 }
 
-// On random graphs with uneven links packed trees come near what no schedule can beat, about as docs/planning.md
+// On random graphs with uneven links packed trees come near what no schedule can beat, about as docs/evidence/unseen-graphs.md
 // says, and never beat it: played without latencies, some of them proven right. The long tier plans every collective
 // for all of 500 graphs, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {

@@ -10,9 +10,9 @@
 //	go run ./notebooks/planning unseen [COUNT [SEED [PATTERN]]]
 //
 // The first prints the tables of docs/planning.md for whole machines, the second that of
-// machines that have lost parts, each in a minute or two; the third, in about an hour, what plans
-// would lose without each algorithm, those named being left out already; the fourth plans on random
-// graphs of 4 to 96 GPUs.
+// docs/evidence/degraded-plans.md, each in a minute or two; the third, in about an hour, those of
+// docs/evidence/algorithms.md: what plans would lose without each algorithm, those named being left out
+// already; the fourth plans on random graphs of 4 to 96 GPUs (docs/evidence/unseen-graphs.md).
 package main
 
 import (
