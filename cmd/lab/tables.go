@@ -27,7 +27,7 @@ import (
 	"railyard/topologies"
 )
 
-// tablesFlags say what cuda-sweep --nccl measured, and with what it is compared: for docs/execution.md's tables and figures, and the choice
+// tablesFlags say what cuda-sweep --nccl measured, and with what it is compared: for docs/evidence/execution-one-host.md's tables and figures, and the choice
 // of methods.
 type tablesFlags struct {
 	Topology string   `flag:"topology,t,default=hgx-h200-4"`

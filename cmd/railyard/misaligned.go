@@ -11,7 +11,7 @@ import (
 )
 
 // worthSaying is the share of a time from which on what is lost to data off 16 bytes is said: predictions of such runs are as much
-// off in the mean where nothing says what they lose (docs/execution.md, odd counts).
+// off in the mean where nothing says what they lose (docs/evidence/execution-one-host.md, odd counts).
 const worthSaying = 0.07
 
 // misaligned says what a plan loses since its places are not aligned to 16 bytes; nothing where that is within what predictions are off.
