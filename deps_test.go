@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// mayImport is the house's plan: which of our packages a room may import. A key or a
-// value ending in /... stands for everything below it; the longest key wins.
+// mayImport says which of our packages each package may import. A key or a value ending in /... stands for everything
+// below it; the longest key wins.
 var mayImport = map[string][]string{
 	"topologies":          {"internal/spelling"},
 	"validation":          {},
@@ -73,21 +73,38 @@ func TestImportsFollowThePlan(t *testing.T) {
 			}
 			return
 		}
-		for lib, rooms := range onlyIn {
-			if (imported == lib || strings.HasPrefix(imported, lib+"/")) && !covered(rooms, pkg) {
-				t.Errorf("%s: %s stays in %v", file, lib, rooms)
+		for lib, places := range onlyIn {
+			if (imported == lib || strings.HasPrefix(imported, lib+"/")) && !covered(places, pkg) {
+				t.Errorf("%s: %s stays in %v", file, lib, places)
 			}
 		}
 	})
 }
 
-// TestPlanCoversEveryPackage keeps the table honest: a new room needs a line.
+// TestPlanCoversEveryPackage keeps the table honest: a new package needs a line.
 func TestPlanCoversEveryPackage(t *testing.T) {
 	forEachImport(t, func(file, pkg, _ string) {
 		if allowedFor(pkg) == nil {
 			t.Errorf("%s: package %s has no line in the import table", file, pkg)
 		}
 	})
+}
+
+// TestArchitectureNamesEveryPackage: the tables of ARCHITECTURE.md have a row for each package.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{}
+	forEachImport(t, func(_, pkg, _ string) {
+		missing[pkg] = pkg != "." && !strings.Contains(string(text), "`"+pkg+"`")
+	})
+	for pkg, is := range missing {
+		if is {
+			t.Errorf("ARCHITECTURE.md has no row for %s", pkg)
+		}
+	}
 }
 
 func allowedFor(pkg string) []string {

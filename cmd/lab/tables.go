@@ -27,8 +27,8 @@ import (
 	"railyard/topologies"
 )
 
-// tablesFlags say what cuda-sweep --nccl measured, and with what it is compared: for docs/evidence/execution-one-host.md's tables and figures, and the choice
-// of methods.
+// tablesFlags say what cuda-sweep --nccl measured, and with what it is compared: for the tables and figures of
+// docs/evidence/execution-one-host.md, and the choice of schedules.
 type tablesFlags struct {
 	Topology string   `flag:"topology,t,default=hgx-h200-4"`
 	Profile  string   `flag:"profile,need"`
