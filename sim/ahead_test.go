@@ -48,3 +48,36 @@ func TestAhead(t *testing.T) {
 		}
 	}
 }
+
+// TestOneWay: messages between nodes that lead no rank back to one that it has heard of have an α of their own, where costs have it.
+func TestOneWay(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 3, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const back, ahead = 40 * units.Microsecond, 10 * units.Microsecond
+	curve := func(protocol string, alpha units.Time) cost.Curve {
+		return cost.Curve{Medium: "network", Protocol: protocol, Segments: []cost.Segment{{Alpha: alpha}}}
+	}
+	for _, c := range []struct {
+		kind collective.Kind
+		of   string // the protocol of messages one way
+		want units.Time
+	}{
+		{collective.Broadcast, cost.OneWay("simple"), 2 * ahead}, // two hops
+		{collective.AllGather, cost.OneWay("simple"), 2 * back},
+		{collective.Broadcast, cost.OneWay("ll"), 2 * back}, // costs have none
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 3}, "ring", planner.Options{Channels: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := sim.Run(topo, s, 12, &cost.Profile{Curves: []cost.Curve{curve("simple", back), curve(c.of, ahead)}}, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := float64(r.Time)/float64(c.want) - 1; off > 0.01 || off < -0.01 {
+			t.Errorf("%v, costs of %s: %v, want %v", c.kind, c.of, r.Time, c.want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ type costClass struct {
 	medium        topology.Medium
 	protocol      schedule.Protocol
 	inSwitch      bool       // of messages that switches copy or add up
+	oneWay        bool       // between nodes, of a job none of whose ranks hears of one that hears of it
 	latency       units.Time // what α does not hold
 	solo, private float64    // bytes/s
 }
@@ -34,9 +35,11 @@ const forever int64 = 1 << 61
 
 func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
+	oneWay := c.oneWay()
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, c.profile.ExtraLatency(&r.full), r.solo, r.private}
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Medium == topology.Network && oneWay[r.job],
+			c.profile.ExtraLatency(&r.full), r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))
@@ -45,6 +48,43 @@ func (c *compiler) costClasses() {
 		}
 		r.class = id
 	}
+}
+
+// oneWay says of each job whether its messages lead no rank back to one that it has heard of, as from the root of a broadcast: where such
+// collectives follow one another, ranks run ahead of those that hear of them. Of a folded plan, whose routes are those of few nodes,
+// nobody knows.
+func (c *compiler) oneWay() []bool {
+	out := make([]bool, len(c.jobs))
+	for job := range out {
+		out[job] = c.symmetry == nil && c.acyclic(int32(job))
+	}
+	return out
+}
+
+// acyclic reports whether routes of a job lead from no rank back to it.
+func (c *compiler) acyclic(job int32) bool {
+	to, heard := map[int32][]int32{}, map[int32]int{}
+	for i := range c.routes {
+		if r := &c.routes[i]; r.job == job {
+			to[r.src] = append(to[r.src], r.dst)
+			heard[r.dst]++
+		}
+	}
+	var free []int32
+	for r := range to {
+		if heard[r] == 0 {
+			free = append(free, r)
+		}
+	}
+	for ; len(free) > 0; free = free[1:] {
+		for _, r := range to[free[0]] {
+			if heard[r]--; heard[r] == 0 {
+				free = append(free, r)
+				delete(heard, r)
+			}
+		}
+	}
+	return len(heard) == 0
 }
 
 // table holds the costs of a run by class and size, filled as they are needed.
@@ -128,6 +168,9 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	protocol := string(k.protocol)
 	if k.inSwitch {
 		protocol = cost.InSwitch(protocol)
+	}
+	if one := cost.OneWay(protocol); k.oneWay && e.profile.Covers(k.medium, one) {
+		protocol = one
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
 	if t.Gap > 0 && bytes > 0 {

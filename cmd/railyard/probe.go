@@ -115,7 +115,7 @@ func (f *probeFlags) between(ctx context.Context, cmd *cobra.Command, t *topolog
 	rows, err := c.data.Network(ctx, largest)
 	if err == nil && t.NumNodes() > 1 {
 		var more []measurement.Link
-		more, err = c.engines(ctx, cmd, t)
+		more, err = c.engines(ctx, cmd, t, largest)
 		rows = append(rows, more...)
 	}
 	if err == nil && c.leads() {

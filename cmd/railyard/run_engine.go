@@ -17,6 +17,7 @@ import (
 	"railyard/model/measurement"
 	"railyard/model/schedule"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/study/network"
 )
 
@@ -84,8 +85,9 @@ func (g *gpuFlags) uses(proxied bool) bool {
 	return false
 }
 
-// engines times what messages between nodes cost GPUs, where all processes have as many as they need.
-func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topology.Topology) ([]measurement.Link, error) {
+// engines times what messages between nodes, up to the largest size, cost GPUs, where all processes have as many as they need.
+func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topology.Topology, largest units.Bytes) (
+	rows []measurement.Link, err error) {
 	ctx, end := c.bound(ctx)
 	defer end()
 	node, err := c.openGPUs(ctx, t)
@@ -101,9 +103,8 @@ func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topol
 		}
 	}()
 	node.Deadline = c.Deadline
-	var rows []measurement.Link
 	err = node.Within(ctx, func() (err error) {
-		rows, err = c.timeEngines(ctx, cmd, node, t)
+		rows, err = c.timeEngines(ctx, cmd, node, t, largest)
 		return err
 	})
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *processGroup) engines(ctx context.Context, cmd *cobra.Command, t *topol
 
 // timeEngines is what they take on the GPUs of a node that has not met the others.
 func (c *processGroup) timeEngines(ctx context.Context, cmd *cobra.Command, node *cuda.Node,
-	t *topology.Topology) (rows []measurement.Link, err error) {
+	t *topology.Topology, largest units.Bytes) (rows []measurement.Link, err error) {
 	if err := node.Meet(ctx, c.all(), nodesOf(t, true)); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (c *processGroup) timeEngines(ctx context.Context, cmd *cobra.Command, node
 			}
 			continue
 		}
-		more, err := network.TimeEngine(ctx, node, t, e.proxied)
+		more, err := network.TimeEngine(ctx, node, t, e.proxied, largest)
 		if err != nil {
 			return nil, err
 		}

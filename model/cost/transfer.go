@@ -120,7 +120,8 @@ const Request = "request"
 const RequestShare = 16. / 128
 
 // OneWay is the protocol of messages from a rank that hears of nobody to one that sends to
-// nobody, as from the root of a broadcast: no threads take what others put meanwhile.
+// nobody, as from the root of a broadcast: no threads take what others put meanwhile. Between nodes it is that
+// of all messages of a collective that lead no rank back to one that it has heard of.
 func OneWay(protocol string) string { return protocol + oneWay }
 
 const oneWay = "_oneway"

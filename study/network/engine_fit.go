@@ -22,7 +22,8 @@ type engineFit struct {
 	profile *cost.Profile // with the engine's curves alone
 	rows    map[string][]engineRow
 	between *cost.Curve // of messages between nodes
-	within  *cost.Curve // of those inside; nil: not timed
+	ahead   *cost.Curve // of those that lead nobody back, which differ in α alone: their sender does not wait for them; nil: not timed
+	within  *cost.Curve // of messages inside nodes; nil: not timed
 
 	line units.Rate // between nodes
 	// share is which part of a message's rate alone it has beside as many as an adapter carries no faster together: 1 where messages of an
@@ -37,6 +38,19 @@ func (f *engineFit) settle() {
 		if s.Efficiency = 1; s.Rate > 0 {
 			s.Efficiency = min(1, float64(s.Rate)/(f.share*float64(f.line)))
 		}
+	}
+}
+
+// level gives messages that lead nobody back what all cost, but for α.
+func (f *engineFit) level() {
+	if f.ahead == nil {
+		return
+	}
+	alpha, segments, protocol := f.ahead.Segments[0].Alpha, f.ahead.Segments, f.ahead.Protocol
+	*f.ahead = *f.between
+	f.ahead.Protocol, f.ahead.Segments = protocol, append(segments[:0], f.between.Segments...)
+	for i := range f.ahead.Segments {
+		f.ahead.Segments[i].Alpha = alpha
 	}
 }
 
@@ -104,14 +118,19 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		}
 		f.rows[pattern] = append(f.rows[pattern], row)
 	}
-	f.profile = &cost.Profile{Curves: []cost.Curve{{Medium: topology.Network.String(), Protocol: string(protocol), Smooth: true,
-		Ahead: true, Segments: segmentsOf(f.alone())}}}
-	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
-		f.profile.Curves = append(f.profile.Curves, cost.Curve{Medium: medium.String(), Protocol: string(protocol), Smooth: true,
-			Segments: segmentsOf(f.rows[inside])})
-		f.within = &f.profile.Curves[1]
+	f.profile, f.share = &cost.Profile{Curves: make([]cost.Curve, 0, 3)}, leastShare
+	add := func(medium topology.Medium, protocol string, rows []engineRow) *cost.Curve {
+		f.profile.Curves = append(f.profile.Curves, cost.Curve{Medium: medium.String(), Protocol: protocol, Smooth: true,
+			Ahead: medium == topology.Network, Segments: segmentsOf(rows)})
+		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
-	f.between, f.share = &f.profile.Curves[0], leastShare
+	f.between = add(topology.Network, string(protocol), f.alone())
+	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
+		f.within = add(medium, string(protocol), f.rows[inside])
+	}
+	if len(f.rows[single]) > 1 {
+		f.ahead = add(topology.Network, cost.OneWay(string(protocol)), f.rows[single])
+	}
 	for r := range t.NumRanks() {
 		if t.NodeOf(r) != t.NodeOf(0) {
 			route, err := topology.NewRouter(t).Route(0, r)
@@ -163,7 +182,7 @@ func (f *engineFit) all() error {
 		}
 	}
 	if f.within != nil {
-		if _, err := f.ofMessages(f.within, f.rows[inside]); err != nil {
+		if _, err := f.ofMessages(f.within, f.within, f.rows[inside]); err != nil {
 			return err
 		}
 	}
@@ -213,9 +232,10 @@ func rateCost(rates ...*units.Rate) engineCost {
 	}}
 }
 
-// ofMessages are α, which the smallest size shows, and the rates of a curve's messages, as rows of some that meet no others show them.
-func (f *engineFit) ofMessages(c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
-	costs = []engineCost{alphaOf(c)}
+// ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
+// them.
+func (f *engineFit) ofMessages(alpha, c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
+	costs = []engineCost{alphaOf(alpha)}
 	if err := f.find(&costs[0], rows[:1]); err != nil {
 		return nil, err
 	}
@@ -275,8 +295,15 @@ const leastShare = 1. / 256
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
 func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
-	if costs, err = f.ofMessages(c, f.alone()); err != nil {
+	if costs, err = f.ofMessages(cmp.Or(f.ahead, c), c, f.alone()); err != nil {
 		return nil, nil, err
+	}
+	if f.ahead != nil {
+		back := alphaOf(c)
+		if err := f.find(&back, f.rows[oneByOne][:1]); err != nil {
+			return nil, nil, err
+		}
+		costs = slices.Insert(costs, 0, back)
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	gap := engineCost{low: soon, high: costs[0].value, set: func(x float64) { c.Gap = units.Time(x) }}
@@ -350,6 +377,7 @@ func mean(list []float64) (m float64) {
 // off is by how much rows take longer than they did, as logarithms.
 func (f *engineFit) off(rows []engineRow) (out []float64, err error) {
 	f.settle()
+	f.level()
 	for i := range rows {
 		r, err := sim.Run(f.t, rows[i].s, rows[i].bytes, f.profile, sim.Options{})
 		if err != nil {

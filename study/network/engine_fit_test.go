@@ -24,18 +24,27 @@ func TestEngineFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
-			truth := &cost.Profile{Curves: []cost.Curve{
-				{Medium: "network", Protocol: string(protocol), Gap: 9 * units.Microsecond, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
-					Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: 20 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
+			between := func(protocol string, alpha units.Time) cost.Curve {
+				return cost.Curve{Medium: "network", Protocol: protocol, Gap: 9 * units.Microsecond, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
+					Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.08, Rate: 2e9}}}
+			}
+			truth := &cost.Profile{Curves: []cost.Curve{between(string(protocol), 40*units.Microsecond),
+				between(cost.OneWay(string(protocol)), 20*units.Microsecond),
 				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
 			rows := simulated(t, topo, truth, protocol, streams)
 			turned := slices.Clone(rows) // files may have them in any order
 			slices.Reverse(turned)
 			curves, err := engineCurves(turned, topo)
-			if err != nil || len(curves) != gpus {
+			if err != nil || len(curves) != gpus+1 {
 				t.Fatalf("%d curves, %v", len(curves), err)
 			}
 			found := &cost.Profile{Curves: curves}
+			for _, x := range truth.Curves[:2] {
+				got, want := found.Transfer(topology.Network, x.Protocol, units.KiB).Alpha, x.Segments[0].Alpha
+				if math.Abs(float64(got)/float64(want)-1) > 0.05 {
+					t.Errorf("%d GPUs a node, %s: α is %v, want %v", gpus, x.Protocol, got, want)
+				}
+			}
 			for i, again := range simulated(t, topo, found, protocol, streams) {
 				if off := again.Value/rows[i].Value - 1; math.Abs(off) > 0.05 {
 					t.Errorf("%d GPUs a node: %s of %v: %.1f µs, want %.1f (%.1f %%)", gpus, again.Kind, again.Bytes, again.Value,
@@ -61,7 +70,7 @@ func TestCopiesHidden(t *testing.T) {
 		}
 	}
 	curves, err := engineCurves(rows, topo)
-	if err != nil || len(curves) != 1 || curves[0].Copy != 0 {
+	if err != nil || len(curves) != 2 || curves[0].Copy != 0 {
 		t.Errorf("%v, %v", curves, err)
 	}
 }

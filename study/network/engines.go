@@ -139,8 +139,10 @@ func nodesOf(t *topology.Topology) [][]int {
 }
 
 // TimeEngine times patterns of messages on the GPUs of all processes in the way of an engine: rows net_proxy… or net_stages…, in µs,
-// with how many streams stages had. All processes call it.
-func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool) (rows []measurement.Link, err error) {
+// with how many streams stages had, up to the largest size. All processes call it.
+func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool, largest units.Bytes) (rows []measurement.Link,
+	err error) {
+	sizes := slices.DeleteFunc(slices.Clone(engineSizes), func(size units.Bytes) bool { return size > largest })
 	for _, pattern := range patterns {
 		s, err := scheduleOf(t, pattern)
 		if err != nil {
@@ -155,7 +157,7 @@ func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, prox
 		if !proxied {
 			row.Blocks = cuda.Streams(s, node.Multiprocessors(), node.Share())
 		}
-		for _, row.Bytes = range engineSizes {
+		for _, row.Bytes = range sizes {
 			if row.Value, err = tookBy(ctx, node, s, how, row.Bytes); err != nil {
 				return nil, fmt.Errorf("%s of %v: %w", row.Kind, row.Bytes, err)
 			}

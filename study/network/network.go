@@ -37,7 +37,7 @@ func (c *Calibration) Lines() (out []string) {
 	for _, curve := range c.Profile.Curves {
 		p, between := schedule.Protocol(curve.Protocol), curve.Medium == topology.Network.String()
 		if between && (p == schedule.Proxied || p == schedule.Staged) {
-			out = append(out, fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha))
+			out = append(out, fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha)+c.ahead(p))
 		}
 	}
 	for _, p := range []schedule.Protocol{schedule.Proxied, schedule.Staged} {
@@ -48,6 +48,16 @@ func (c *Calibration) Lines() (out []string) {
 		}
 	}
 	return out
+}
+
+// ahead says what messages of an engine cost that nobody's answer follows; "" where that is not known.
+func (c *Calibration) ahead(p schedule.Protocol) string {
+	for _, curve := range c.Profile.Curves {
+		if curve.Protocol == cost.OneWay(string(p)) {
+			return fmt.Sprintf(", %v where collectives that follow one another need not wait for it", curve.Segments[0].Alpha)
+		}
+	}
+	return ""
 }
 
 // Measured reports whether rows are of a network between processes.
