@@ -14,7 +14,7 @@ import (
 )
 
 // ASTRA-sim 518bd51 with one split and one active chunk, to the digits that were noted
-// (docs/simulation.md): the same network, with its costs as a profile, takes as long.
+// (docs/evidence/astra-sim.md): the same network, with its costs as a profile, takes as long.
 func TestAgreesWithASTRASim(t *testing.T) {
 	for _, c := range []struct {
 		net, backend, algorithm string
