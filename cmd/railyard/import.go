@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -210,6 +211,9 @@ func own(data []byte) bool {
 	return json.Unmarshal(data, &said) == nil && strings.HasPrefix(said.Schema, "railyard.")
 }
 
+// xmlRoot is the first element of a plan or graph, behind comments and a declaration.
+var xmlRoot = regexp.MustCompile(`(?m)^\s*<(algo|graphs)\b`)
+
 // formatOf finds the format of a file in it.
 func formatOf(data []byte) (string, error) {
 	if own(data) {
@@ -220,12 +224,12 @@ func formatOf(data []byte) (string, error) {
 			return f.name, nil
 		}
 	}
-	switch text := bytes.TrimSpace(data); {
-	case bytes.HasPrefix(text, []byte("<algo")):
+	switch root := xmlRoot.FindSubmatch(data); {
+	case root != nil && string(root[1]) == "algo":
 		return toMSCCL, nil
-	case bytes.HasPrefix(text, []byte("<graphs")):
+	case root != nil:
 		return toGraph, nil
-	case bytes.HasPrefix(text, []byte("{")):
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
 		return toMSCCLPP, nil
 	}
 	return "", fmt.Errorf("nothing in it says which format it has: name it with --from (%s)", strings.Join(importFormats, ", "))

@@ -26,14 +26,14 @@ func (f *File) play(l *program.Linear, race *error) error {
 	return nil
 }
 
-// playChunks makes sure that they do where connections hold few chunks, as with large buffers.
+// playChunks makes sure that they do where connections hold few messages, of the fewest chunks: with the largest buffer.
 func (f *File) playChunks() error {
 	p := &foreign.Play{Op: "step", Loose: true}
 	(&lowering{f: f, p: p}).file((*lowering).chunks)
 	return p.Run()
 }
 
-// slots is how many chunks a connection holds before its sender waits: NCCL's buffers have eight
+// slots is how many messages a connection holds before its sender waits: NCCL's buffers have eight
 // steps (NCCL_STEPS), of which a chunk takes four by Simple (MSCCL_CHUNKSTEPS) and one by LL and
 // LL128 (src/include/msccl.h, src/collectives/device/msccl_interpreter.h).
 func (f *File) slots() int {
@@ -41,6 +41,19 @@ func (f *File) slots() int {
 		return 2
 	}
 	return 8
+}
+
+// payload is how many bytes a message carries at most: NCCL's buffer of a protocol, an eighth or, by Simple, half of it, less flags
+// (src/init.cc DEFAULT_BUFFSIZE, and src/misc/msccl/msccl_setup.cc in ROCm/rccl, mscclSetupCount).
+var payload = map[string]int64{"Simple": 2 << 20, "LL": 32 << 10, "LL128": 576_000}
+
+// together is how many chunks go as one message at least: as many as fit with the largest buffer that the file is for.
+func (f *File) together() int {
+	if f.MaxBytes <= 0 || f.ChunksPerLoop <= 0 {
+		return 1
+	}
+	chunk := (f.MaxBytes-1)/int64(f.ChunksPerLoop) + 1
+	return int(max(payload[f.Proto]/chunk, 1))
 }
 
 // message is what is under way on a connection.
@@ -106,10 +119,10 @@ func (w *lowering) whole(g int, tb *Block, s *Step) []foreign.Action {
 	return []foreign.Action{a}
 }
 
-// chunks are a step's actions chunk by chunk: what is received is passed on before the next one.
+// chunks are a step's actions message by message: what is received is passed on before the next one.
 func (w *lowering) chunks(g int, tb *Block, s *Step) (out []foreign.Action) {
 	k := kinds[s.Type]
-	for range s.Count {
+	for at := 0; at < s.Count; at += w.f.together() {
 		if k.recv {
 			out = append(out, foreign.Action{Takes: []foreign.Point{w.p.Point(0, message, tb.Channel, tb.Recv, g)},
 				Gives: []foreign.Point{w.free(tb.Channel, tb.Recv, g)}})
@@ -127,5 +140,5 @@ func (w *lowering) chunks(g int, tb *Block, s *Step) (out []foreign.Action) {
 
 // free is what a connection has left.
 func (w *lowering) free(channel, from, to int) foreign.Point {
-	return w.p.Point(w.f.slots(), fmt.Sprintf("its receiver: connections hold %d chunks", w.f.slots()), channel, from, to)
+	return w.p.Point(w.f.slots(), fmt.Sprintf("its receiver: connections hold %d messages", w.f.slots()), channel, from, to)
 }

@@ -171,9 +171,17 @@ func TestFullConnections(t *testing.T) {
 		if err := Validate(swap(proto, holds), d); err != nil {
 			t.Error(err)
 		}
-		want := fmt.Sprintf("connections hold %d chunks", holds)
-		if err := Validate(swap(proto, holds+1), d); err == nil || !strings.Contains(err.Error(), want) {
+		want := fmt.Sprintf("connections hold %d messages", holds)
+		long := swap(proto, holds+1)
+		if err := Validate(long, d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", proto, err)
+		}
+		chunks := int64(long.ChunksPerLoop)
+		if long.MaxBytes = payload[proto] / 2 * chunks; Validate(long, d) != nil { // two chunks a message
+			t.Errorf("%s, up to %d bytes: %v", proto, long.MaxBytes, Validate(long, d))
+		}
+		if long.MaxBytes++; Validate(long, d) == nil {
+			t.Errorf("%s, up to %d bytes: nothing stops it", proto, long.MaxBytes)
 		}
 	}
 }
