@@ -26,7 +26,7 @@ type topologyFormat struct {
 	name    string
 	begins  func(data []byte) bool // what only such files hold
 	network bool                   // it is of several nodes, whose type -t names
-	gpu     bool                   // it does not say which GPUs they are
+	gpu     bool                   // it need not say which GPUs they are
 	read    func(r io.Reader, f *importFlags) (found, error)
 }
 
@@ -36,7 +36,7 @@ type found interface {
 }
 
 var topologyFormats = []topologyFormat{
-	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`).Match, read: importNCCL},
+	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`).Match, gpu: true, read: importNCCL},
 	{name: "topo-m", begins: regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m|\s)*GPU0\s`).Match, gpu: true, read: importMatrix},
 	{name: "ibnetdiscover", begins: ibnet.Begins, network: true, read: importOf(ibnet.ReadDiscover, fabricOf)},
 	{name: "iblinkinfo", begins: ibnet.BeginsLinks, network: true, read: importOf(ibnet.ReadLinks, fabricOf)},
@@ -56,10 +56,17 @@ func topologyFormatNamed(name string) *topologyFormat {
 }
 
 // importNCCL reads NCCL's topology file.
-func importNCCL(r io.Reader, _ *importFlags) (found, error) {
+func importNCCL(r io.Reader, f *importFlags) (found, error) {
+	product, err := f.product()
+	if err != nil {
+		return nil, err
+	}
 	s, err := nccltopo.Read(r)
 	if err != nil {
 		return nil, err
+	}
+	if product.Name != "" && !s.Take(product) {
+		return nil, cli.Usagef("--how gpu=%s: the file names the models of all its GPUs", product.Name)
 	}
 	hosts, err := s.Hosts()
 	switch {
@@ -73,18 +80,26 @@ func importNCCL(r io.Reader, _ *importFlags) (found, error) {
 
 // importMatrix reads what nvidia-smi topo -m prints.
 func importMatrix(r io.Reader, f *importFlags) (found, error) {
-	var product survey.Product
-	if f.GPU != "" {
-		var err error
-		if product, err = survey.ProductNamed(f.GPU); err != nil {
-			return nil, cli.Usagef("--how gpu: %v", err)
-		}
+	product, err := f.product()
+	if err != nil {
+		return nil, err
 	}
 	m, err := smitopo.Read(r)
 	if err != nil {
 		return nil, err
 	}
 	return m.Node(product)
+}
+
+// product is the GPU's model that --how names; none where it names none.
+func (f *importFlags) product() (p survey.Product, err error) {
+	if f.GPU == "" {
+		return p, nil
+	}
+	if p, err = survey.ProductNamed(f.GPU); err != nil {
+		return p, cli.Usagef("--how gpu: %v", err)
+	}
+	return p, nil
 }
 
 // importOf reads what another program knows of a network.

@@ -223,3 +223,41 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// byHand is what clouds write for their machines (Azure's and AWS's files, 2026-11): PCI devices by class alone, which NCCL looks into there.
+const byHand = `<!-- two GPUs and an adapter -->
+<system version="1">
+  <cpu numaid="0" affinity="ffff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+    <pci busid="ffff:ff:01.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16" vendor="0x0000" device="0x0000">
+      <pci busid="0001:00:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>
+      <pci busid="0002:00:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>
+      <pci busid="0101:00:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16"/>
+    </pci>
+  </cpu>
+</system>
+`
+
+// TestByHand: adapters are drawn by their class; GPUs have the model that is named, and where none is, notes say once what is missing.
+func TestByHand(t *testing.T) {
+	s, err := Read(strings.NewReader(byHand))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := written(t, s).String()
+	for _, want := range []string{"# no gpu element at 0001:00:00.0, 0002:00:00.0:", "# the models of the GPUs at 0001:00:00.0, 0002:00:00.0",
+		"rates of 1 adapter are not said", "kind: nic"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	h100, err := survey.ProductNamed("h100")
+	if err != nil || !s.Take(h100) {
+		t.Fatalf("GPUs are not named: %v", err)
+	}
+	if text := written(t, s).String(); !strings.Contains(text, "model: h100") || strings.Contains(text, "models of the GPUs") {
+		t.Errorf("GPUs of a model:\n%s", text)
+	}
+	if s.Take(h100) {
+		t.Error("GPUs are named twice")
+	}
+}

@@ -67,12 +67,14 @@ func node(cpus []CPU) (n *survey.Node, rank int, err error) {
 		}
 	}
 	if len(b.gpus) == 0 {
-		return nil, 0, fmt.Errorf("no gpu element, and no PCI device of a GPU's class: there is nothing to plan for")
+		return nil, 0, fmt.Errorf("no gpu element, and no PCI device of a GPU's class: there is nothing to plan for; a file that leaves " +
+			"devices to NCCL is whole where NCCL has written it (NCCL_TOPO_DUMP_FILE)")
 	}
 	slices.SortStableFunc(b.gpus, func(a, c found) int { return cmp.Compare(a.dev, c.dev) })
 	for _, g := range b.gpus {
 		b.n.GPUs = append(b.n.GPUs, g.gpu)
 	}
+	b.unsaid()
 	slices.SortStableFunc(b.nets, func(a, c foundNet) int { return cmp.Compare(a.dev, c.dev) })
 	for _, x := range b.nets {
 		b.n.Adapters = append(b.n.Adapters, x.adapter)
@@ -97,10 +99,13 @@ func vendor(c *CPU) string {
 
 // builder gathers what hangs in the tree.
 type builder struct {
-	n    *survey.Node
-	gpus []found
-	nets []foundNet
-	rank int // the least
+	n       *survey.Node
+	gpus    []found
+	nets    []foundNet
+	rank    int      // the least
+	bare    []string // addresses of GPUs of which no gpu element says more
+	unnamed []string // and of those of an unknown model
+	silent  int      // adapters of which no net element says more
 }
 
 type found struct {
@@ -122,6 +127,10 @@ func (b *builder) device(p *PCI, cpu int, above []string) {
 	}
 	for _, x := range p.Nets {
 		b.net(x, p.Bus, at)
+	}
+	if p.network() && len(p.Nets) == 0 {
+		b.silent++
+		b.nets = append(b.nets, foundNet{len(b.nets), survey.Adapter{Name: "adapter", Bus: p.Bus}})
 	}
 	if !p.bridge() {
 		return
@@ -163,13 +172,48 @@ func (b *builder) gpu(p *PCI) {
 			}
 		}
 	} else {
-		b.note("the file has no gpu element at %s: which NVLinks it has is not said, none are drawn", p.Bus)
+		b.bare = append(b.bare, p.Bus)
 	}
 	if !known {
-		g.Name = fmt.Sprintf("sm_%d%d", g.Major, g.Minor)
-		b.note("PCI device %q at %s is not known to this version: the GPU's model is not named", p.Device, p.Bus)
+		if g.Name = "gpu"; g.Major > 0 {
+			g.Name = fmt.Sprintf("sm_%d%d", g.Major, g.Minor)
+		}
+		b.unnamed = append(b.unnamed, strings.TrimSpace(p.Bus+" "+p.Device))
 	}
 	b.gpus = append(b.gpus, found{dev, g})
+}
+
+// unsaid notes what a hand-written file leaves to NCCL.
+func (b *builder) unsaid() {
+	if len(b.bare) > 0 {
+		b.note("no gpu element at %s: which NVLinks are there is not said, none are drawn", strings.Join(b.bare, ", "))
+	}
+	if len(b.unnamed) > 0 {
+		b.note("the models of the GPUs at %s are not said, or not known to this version: --how gpu=… names them",
+			strings.Join(b.unnamed, ", "))
+	}
+	if b.silent > 0 {
+		b.note("the rates of %s are not said: a fabric has to name them", units.Counted(b.silent, "adapter"))
+	}
+}
+
+// Take names the model of GPUs that the file does not name; false where it names all.
+func (s *System) Take(p survey.Product) (taken bool) {
+	for i := range s.CPUs {
+		taken = take(s.CPUs[i].PCI, p) || taken
+	}
+	return taken
+}
+
+func take(list []PCI, p survey.Product) (taken bool) {
+	for i := range list {
+		x := &list[i]
+		if _, known := survey.ProductOf(x.Device); x.graphics() && !known {
+			x.Device, taken = p.Devices[0], true
+		}
+		taken = take(x.PCI, p) || taken
+	}
+	return taken
 }
 
 // end is what NVLinks lead to, by PCI class as NCCL tells it (src/graph/topo.cc).

@@ -20,6 +20,11 @@ func (p *PCI) graphics() bool {
 	return p.GPU != nil || strings.HasPrefix(p.Class, "0x0302") || strings.HasPrefix(p.Class, "0x0300")
 }
 
+// network reports whether it is a network adapter: Ethernet or InfiniBand.
+func (p *PCI) network() bool {
+	return strings.HasPrefix(p.Class, "0x0200") || strings.HasPrefix(p.Class, "0x0207")
+}
+
 // Validate checks what NCCL takes for granted.
 func (s *System) Validate() error {
 	v := &validator{}

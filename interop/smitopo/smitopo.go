@@ -63,6 +63,8 @@ func parseCell(text string) (Cell, error) {
 		}
 	} else if k := Kind(text); slices.Contains(kinds, k) {
 		return Cell{Kind: k}, nil
+	} else if text == "SOC" { // until 2017: a link between sockets
+		return Cell{Kind: SYS}, nil
 	}
 	return Cell{}, fmt.Errorf("%q is no connection: must be X, NV#, PIX, PXB, PHB, NODE or SYS", text)
 }

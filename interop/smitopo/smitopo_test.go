@@ -143,6 +143,7 @@ var broken = []interoptest.Mistake{
 	{"NV4\tPIX", "NVX\tPIX", "line 2: \"NVX\" is no connection"},
 	{"\tPIX\t0-7", "\tNV1\t0-7", "NV1 joins GPUs only"},
 	{"GPU1\tNV4", "GPU2\tNV4", "line 3: unexpected row GPU2"},
+	{"SYS", "SOC", ""},
 	{"NIC0\tPIX\tSYS\t X ", "NIC0\tPIX", "line 4: row NIC0 has fewer cells"},
 	{"NIC0\tPIX\tSYS\t X \n", "", "2 rows, but 3 columns"},
 	{"GPU1\tNIC0", "GPU0\tNIC0", "two columns are called GPU0"},

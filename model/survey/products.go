@@ -12,31 +12,41 @@ type Product struct {
 	Major, Minor int      // compute capability
 	Ports        int      // NVLinks; 0: none
 	PCIe         int      // generation
-	Devices      []string // PCI device ids (pci-ids.ucw.cz, vendor 10de, read 2026-11-23)
+	Devices      []string // PCI device ids (pci-ids.ucw.cz, vendor 10de, read 2026-11-27)
 }
 
 // products are what NVIDIA sells with NVLink or puts into servers.
 var products = []Product{
 	{"p100", 6, 0, 4, 3, []string{"0x15f9"}},
 	{"v100", 7, 0, 6, 3, []string{"0x1db1", "0x1db3", "0x1db5", "0x1db8"}},
-	{"v100-pcie", 7, 0, 0, 3, []string{"0x1db4", "0x1db6"}},
+	{"v100-pcie", 7, 0, 0, 3, []string{"0x1db4", "0x1db6", "0x1df6"}},
 	{"t4", 7, 5, 0, 3, []string{"0x1eb8"}},
 	{"a100", 8, 0, 12, 4, []string{"0x20b0", "0x20b2"}},
-	{"a100-pcie", 8, 0, 12, 4, []string{"0x20b5", "0x20f1"}},
+	{"a100-pcie", 8, 0, 12, 4, []string{"0x20b1", "0x20b5", "0x20f1"}},
 	{"a800", 8, 0, 8, 4, []string{"0x20bd", "0x20f3"}},
+	{"a30", 8, 0, 4, 4, []string{"0x20b7"}},
+	{"a10", 8, 6, 0, 4, []string{"0x2236", "0x2237"}},
 	{"a40", 8, 6, 4, 4, []string{"0x2235"}},
+	{"rtxa6000", 8, 6, 4, 4, []string{"0x2230"}},
 	{"rtx3090", 8, 6, 4, 4, []string{"0x2204"}},
+	{"l4", 8, 9, 0, 4, []string{"0x27b8"}},
+	{"l40", 8, 9, 0, 4, []string{"0x26b5"}},
 	{"l40s", 8, 9, 0, 4, []string{"0x26b9"}},
 	{"rtx4090", 8, 9, 0, 4, []string{"0x2684"}},
-	{"h100", 9, 0, 18, 5, []string{"0x2330"}},
+	{"h100", 9, 0, 18, 5, []string{"0x2330", "0x2337", "0x2338", "0x2339"}},
 	{"h100-pcie", 9, 0, 12, 5, []string{"0x2331"}},
+	{"h100-nvl", 9, 0, 12, 5, []string{"0x2321"}},
 	{"h800", 9, 0, 8, 5, []string{"0x2324"}},
-	{"h20", 9, 0, 18, 5, []string{"0x2329"}},
+	{"h20", 9, 0, 18, 5, []string{"0x2329", "0x232c"}},
 	{"h200", 9, 0, 18, 5, []string{"0x2335"}},
 	{"h200-nvl", 9, 0, 18, 5, []string{"0x233b"}},
-	{"gh200", 9, 0, 18, 5, []string{"0x2342"}},
-	{"b200", 10, 0, 18, 5, []string{"0x2901"}},
+	{"gh200", 9, 0, 18, 5, []string{"0x2342", "0x2348"}},
+	{"b200", 10, 0, 18, 5, []string{"0x2901", "0x2909"}},
 	{"gb200", 10, 0, 18, 5, []string{"0x2941"}},
+	{"b300", 10, 3, 18, 6, []string{"0x3182"}},
+	{"gb300", 10, 3, 18, 6, []string{"0x31c2", "0x31c3"}},
+	{"rtx5090", 12, 0, 0, 5, []string{"0x2b85"}},
+	{"rtxpro6000", 12, 0, 0, 5, []string{"0x2bb1", "0x2bb4", "0x2bb5"}},
 }
 
 // ProductNamed is the product of a name.
