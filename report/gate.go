@@ -20,6 +20,8 @@ type GateDocument struct {
 	FalseAlarms float64     `json:"false_alarms" as:"share" doc:"share of a healthy machine's runs that fail"`
 	Rows        []GateRow   `json:"rows" csv:""`
 	Faults      []GateFault `json:"faults" doc:"what the gate finds, of each kind one part"`
+	// Beside are of the largest size.
+	Beside []GateBeside `json:"beside" doc:"what runs that should take the same find, held against one another"`
 }
 
 // GateRow is the gate of a size.
@@ -48,6 +50,20 @@ type GateFault struct {
 	Detected  bool     `json:"detected" text:"detected" doc:"at least 95 % of them do"`
 	FromBytes *int64   `json:"from_bytes" text:"from size" as:"bytes" doc:"least size whose gate finds it; null: none"`
 	Bearable  *float64 `json:"bearable_spread" text:"or spread" as:"share" doc:"own runs find it that spread less"`
+}
+
+// GateBeside is what runs that should take the same find of a fault, of which one is touched by it. The prediction's own error is the same
+// for all of them.
+type GateBeside struct {
+	Kind      string  `json:"kind" text:"lost or slow"`
+	Fault     string  `json:"fault" text:"such as"`
+	Runs      int     `json:"runs" text:"runs" doc:"how many there are"`
+	Of        string  `json:"of" text:"beside one another" doc:"what they run on"`
+	SizeBytes int64   `json:"size_bytes" text:"size"`
+	Share     float64 `json:"share" text:"fail below" as:"share" doc:"one fails below this share of the others' median bandwidth"`
+	Slower    float64 `json:"slower" text:"slower" as:"factor" doc:"how many times as long the one with the fault takes, predicted"`
+	Detection float64 `json:"detection" text:"found in" as:"share" doc:"share of machines with the fault that fail"`
+	Detected  bool    `json:"detected" text:"detected" doc:"at least 95 % of them do"`
 }
 
 // Reason says why the floor of a size is where it is.
@@ -82,7 +98,29 @@ func (d *GateDocument) Finds(size int64) string {
 	if len(not) > 0 {
 		out += "; not surely " + strings.Join(not, ", ")
 	}
-	return out + d.wants(size)
+	return out + d.wants(size) + d.beside(size)
+}
+
+// beside says which runs find what the gate of a size does not.
+func (d *GateDocument) beside(size int64) string {
+	var by, kinds []string // for each comparison, the faults
+	for _, x := range d.Beside {
+		missed := slices.ContainsFunc(d.Faults, func(f GateFault) bool { return f.SizeBytes == size && f.Fault == x.Fault && !f.Detected })
+		if !x.Detected || !missed {
+			continue
+		}
+		what := fmt.Sprintf("%s of %s (%s)", units.Counted(x.Runs, "run"), table.Bytes(float64(x.SizeBytes)), x.Of)
+		if i := slices.Index(by, what); i >= 0 {
+			kinds[i] += " and " + x.Kind
+		} else {
+			by, kinds = append(by, what), append(kinds, x.Kind)
+		}
+	}
+	out := ""
+	for i := range by {
+		out += fmt.Sprintf("; %s beside one another find %s", by[i], kinds[i])
+	}
+	return out
 }
 
 // wants says what own runs would find that the gate of a size does not, and how little they may spread; "" where it has such runs, or

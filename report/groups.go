@@ -51,6 +51,12 @@ type GroupRow struct {
 	Longer     float64  `json:"longer" text:"longer" as:"factor" doc:"measured over expected"`
 }
 
+// Unhealthy says that something is surely faulty, whichever part it is.
+func (d *GroupsDocument) Unhealthy() bool { return d.Sick() > 0 || d.Healthy <= 1-sure }
+
+// sure is from which probability on something is taken to be so.
+const sure = 0.99
+
 // Sick is how many parts are surely faulty.
 func (d *GroupsDocument) Sick() (n int) {
 	for _, s := range d.Suspects {

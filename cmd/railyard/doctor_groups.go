@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -107,8 +108,11 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	if err := f.Format.Emit(cmd, d); err != nil {
 		return true, err
 	}
-	if n := d.Sick(); n > 0 {
+	switch n := d.Sick(); {
+	case n > 0:
 		return true, fmt.Errorf("faulty: %s", units.Counted(n, "part"))
+	case d.Unhealthy():
+		return true, errors.New("something is faulty: run the next test to find it")
 	}
 	return true, nil
 }

@@ -28,7 +28,7 @@ func (f *expectFlags) gate(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a := gate.Asked{}
+	a := gate.Asked{Beside: true}
 	if a.Asked, err = f.asked(cmd, t); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package nccltests
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -170,6 +171,18 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
+// told is the collective that results tell by themselves: of an all-reduce alone is the bus bandwidth above the algorithm's.
+func told(rows []measurement.Row) string {
+	for _, m := range rows {
+		algorithm, err1 := strconv.ParseFloat(m.Columns[7], 64)
+		bus, err2 := strconv.ParseFloat(m.Columns[8], 64)
+		if err1 == nil && err2 == nil && algorithm >= 1 && bus > 1.05*algorithm {
+			return collective.AllReduce.String()
+		}
+	}
+	return ""
+}
+
 // joined are the rows of all runs, of the given collective where one is given.
 func joined(file string, runs []run, given string) (*measurement.Set, error) {
 	set := &measurement.Set{File: file, Header: header}
@@ -179,12 +192,10 @@ func joined(file string, runs []run, given string) (*measurement.Set, error) {
 		if len(r.rows) == 0 {
 			continue
 		}
-		name := r.name
+		name := cmp.Or(r.name, given, told(r.rows))
 		if name == "" {
-			name = given
-		}
-		if name == "" {
-			return nil, fmt.Errorf("%s:%d: the log does not say which collective it measured: give it with -c", file, r.rows[0].Line)
+			return nil, fmt.Errorf("%s:%d: the log does not say which collective it measured: give it with -c, or in a line before, "+
+				"as \"# Collective test starting: all_gather_perf\"", file, r.rows[0].Line)
 		}
 		kind, err := collective.Parse(name)
 		if err != nil {

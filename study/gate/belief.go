@@ -40,8 +40,14 @@ type tail interface {
 // belief is what is known of the logarithm of a healthy run's time over the predicted one.
 type belief struct {
 	tail
-	centre float64
-	spread float64 // standard deviation of repeats on one machine
+	centre  float64
+	spread  float64 // standard deviation of repeats on one machine
+	freedom float64 // how well that is known
+}
+
+// repeated is how far a run is from others of the same machine.
+func (b belief) repeated() distuv.StudentsT {
+	return distuv.StudentsT{Mu: 0, Sigma: b.spread, Nu: b.freedom}
 }
 
 // believed combines how far predictions are off, by the factor that bounds 9 of 10 machines, with runs of one's own, as logarithms of
@@ -53,7 +59,7 @@ type belief struct {
 func believed(factor float64, runs []float64) belief {
 	if len(runs) == 0 {
 		band := math.Log(math.Max(factor, nccl.Repeats)) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
-		return belief{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats}
+		return belief{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats, weight}
 	}
 	width := math.Log(factor) / Deviations(cost.Normal)
 	machine := math.Max(width*width-repeats*repeats, 0)
@@ -69,7 +75,7 @@ func believed(factor float64, runs []float64) belief {
 	ofMedian := math.Pi / 2 * spread / n // its error, squared
 	share := machine / (machine + ofMedian)
 	return belief{distuv.StudentsT{Mu: share * middle, Sigma: math.Sqrt(machine*(1-share) + spread), Nu: freedom}, share * middle,
-		math.Sqrt(spread)}
+		math.Sqrt(spread), freedom}
 }
 
 // floor is the largest logarithm of a time over the predicted one that passes.

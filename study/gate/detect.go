@@ -54,6 +54,11 @@ func (g *gate) detect() error {
 	if ok {
 		list = append(list, wrong)
 	}
+	if g.Beside {
+		if err := g.compare(list); err != nil {
+			return err
+		}
+	}
 	for _, s := range list {
 		slower, err := g.slower(s)
 		if err != nil {

@@ -29,6 +29,7 @@ type Asked struct {
 	FalseAlarms float64            // share of a healthy machine's runs that may fail
 	Healthy     []measurement.Row  // runs on this machine while it is known to be healthy
 	Whole       *topology.Topology // that the machine's nodes are of; nil: they are all
+	Beside      bool               // also say which runs beside one another find what the floors do not
 }
 
 // gate makes the document.
@@ -54,7 +55,8 @@ func Of(a Asked) (*report.GateDocument, error) {
 	t := q.Topology()
 	g := &gate{Asked: a, spec: q.Spec(), sizes: withLadder(a.Sizes), runs: map[units.Bytes][]float64{},
 		doc: &report.GateDocument{Schema: "railyard.gate/v1", Topology: t.Name(), Profile: a.Machine.Name, Nodes: t.NumNodes(),
-			Collective: q.Spec().Kind.String(), Ranks: t.NumRanks(), FalseAlarms: a.FalseAlarms, Faults: []report.GateFault{}}}
+			Collective: q.Spec().Kind.String(), Ranks: t.NumRanks(), FalseAlarms: a.FalseAlarms, Faults: []report.GateFault{},
+			Beside: []report.GateBeside{}}}
 	if g.healthy, err = g.expected(t); err != nil {
 		return nil, err
 	}

@@ -10,8 +10,9 @@ import (
 // Sick is a state of the machine that a gate should tell from a healthy one.
 type Sick struct {
 	Kind     string
-	What     string             // in words
-	topology *topology.Topology // nil: the machine, whose links of the network are
+	What     string // in words
+	fault    topology.Fault
+	topology *topology.Topology // with it; nil: the machine, whose links of the network are
 	crowded  float64            // so many times as full
 }
 
@@ -36,7 +37,7 @@ func sick(t *topology.Topology) ([]Sick, error) {
 		case err != nil:
 			return err
 		}
-		out = append(out, Sick{Kind: kind, What: f.String(), topology: degraded})
+		out = append(out, Sick{Kind: kind, What: f.String(), fault: f, topology: degraded})
 		return nil
 	}
 	link, err := firstLink(t)

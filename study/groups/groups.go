@@ -267,24 +267,7 @@ func (d *diagnosis) hear(faults []report.GateFault) {
 
 // part is the topology of a group alone.
 func (d *diagnosis) part(t grouptest.Test) (*topology.Topology, error) {
-	var faults []topology.Fault
-	for n := range d.Topology.NumNodes() {
-		if _, in := slices.BinarySearch(t.Nodes, n); !in {
-			faults = append(faults, topology.Fault{Part: topology.NodePart, Name: d.Topology.NodeName(n)})
-		}
-	}
-	at := map[int32]int{} // adapters of each node so far
-	for dev, x := range d.Topology.Devices() {
-		if x.Kind != topology.NIC {
-			continue
-		}
-		_, in := slices.BinarySearch(t.Nodes, int(x.Node))
-		if in && t.Adapters != nil && !slices.Contains(t.Adapters, at[int32(x.Node)]) {
-			faults = append(faults, topology.Fault{Part: topology.NICPart, Name: d.Topology.DeviceName(topology.DeviceID(dev))})
-		}
-		at[int32(x.Node)]++
-	}
-	return d.Topology.Degrade(faults)
+	return gate.Part(d.Topology, t.Nodes, t.Adapters)
 }
 
 // expected is what a group should take. Groups that lie alike take the same.

@@ -209,3 +209,40 @@ func TestPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestHalvesTell: two tests of all nodes, over the first half of each one's adapters and over the other, tell a machine that has lost an
+// adapter from a healthy one, whatever predictions are off by.
+func TestHalvesTell(t *testing.T) {
+	a, r := asked(t, "dgx-h100", 4), rand.New(rand.NewPCG(8, 9))
+	a.Repeats = 0.03
+	sick := a
+	var err error
+	if sick.Topology, err = a.Topology.Degrade([]topology.Fault{{Part: topology.NICPart, Name: "node2/nic5"}}); err != nil {
+		t.Fatal(err)
+	}
+	var halves [2][2]units.Time // what each takes on the healthy machine and on the sick one
+	tests := [2]*report.GroupTest{{Name: "first", Adapters: "0-3"}, {Name: "others", Adapters: "4-7"}}
+	for i, x := range tests {
+		for n := range a.Topology.NumNodes() {
+			x.Hosts = append(x.Hosts, a.Topology.NodeName(n))
+		}
+		halves[0][i], halves[1][i] = takes(t, a, x), takes(t, sick, x)
+	}
+	for k, took := range halves {
+		told, draws := 0, long.Or(10, 100)
+		for range draws {
+			off := 0.3 * r.NormFloat64()
+			a.Rows = nil
+			for i, x := range tests {
+				us := took[i].Microseconds() * math.Exp(off+a.Repeats*r.NormFloat64())
+				a.Rows = append(a.Rows, row(x, units.FromMicroseconds(us)))
+			}
+			if found(t, a).Unhealthy() {
+				told++
+			}
+		}
+		if t.Logf("%v: %d of %d called faulty", took, told, draws); k == 0 && told > draws/50 || k == 1 && float64(told) < 0.95*float64(draws) {
+			t.Errorf("%v: %d of %d are called faulty", took, told, draws)
+		}
+	}
+}
