@@ -121,6 +121,7 @@ func TestDocumentGoldens(t *testing.T) {
 	loaded, front := loadedDocument(), loadedDocument()
 	loaded.Pareto = nil
 	untimed := runDocument()
+	run.Others = .85
 	untimed.Timed, untimed.Topology = false, "dgx-h100"
 	for name, doc := range map[string]any{
 		"plan.txt": plan, "plan.csv": plan, "plan.wide": plan, "plan.markdown": plan, "plan-degraded.txt": degraded,

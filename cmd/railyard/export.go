@@ -49,7 +49,7 @@ type exportFlags struct {
 
 	Launch   string `flag:"how launch,default=stream,one=graph|stream"`
 	Measured string `flag:"how measured"`
-	Force    bool   `flag:"force"`
+	Slower   bool   `flag:"how slower"`
 	stderr   io.Writer
 }
 

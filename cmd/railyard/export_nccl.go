@@ -123,7 +123,7 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 		kept = append(kept, one)
 	}
 	bySize := slices.Contains([]string{toTuner, toPlugin}, x.f.To)
-	if some := slices.ContainsFunc(kept, func(r nccltuner.Row) bool { return !r.Own }); bySize && some && !x.f.Force {
+	if some := slices.ContainsFunc(kept, func(r nccltuner.Row) bool { return !r.Own }); bySize && some && !x.f.Slower {
 		return nccltuner.Ranges(kept), nil
 	}
 	rows := nccltuner.Ranges(at)
@@ -132,12 +132,12 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 
 // mayBeSlower passes on that what is written would make NCCL slower; a warning where the user insists.
 func (f *exportFlags) mayBeSlower(err error) error {
-	if err != nil && f.Force {
+	if err != nil && f.Slower {
 		fmt.Fprintf(f.stderr, "railyard: warning: %v\n", err)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w; write it nevertheless with --force", err)
+		return fmt.Errorf("%w; write it nevertheless with --how slower", err)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type reportFlags struct {
 	Out       string   `flag:"output,o,need,writes"`
 	Dir       string   `flag:"dir"`
 	Title     string   `flag:"title"`
+
+	studied *networkStudy // the collective on the whole machine
 }
 
 // Run writes the report.
@@ -58,6 +60,7 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 	}
 	for _, section := range []func() (page.Section, error){
 		func() (page.Section, error) { return f.network(cmd, t) },
+		func() (page.Section, error) { return f.played(cmd) },
 		func() (page.Section, error) { return f.cost(t) },
 	} {
 		s, err := section()

@@ -10,7 +10,6 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/model/collective"
-	"railyard/model/cost"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
@@ -26,8 +25,7 @@ import (
 	"railyard/study/measured"
 )
 
-// maxDrawn bounds the GPUs whose plans a report searches and draws: of a larger machine it
-// takes the first nodes.
+// maxDrawn bounds the GPUs whose links a report draws and plays one by one: of a larger machine it takes the first nodes.
 const maxDrawn = 64
 
 // latencySeeds is how many runs the distribution of latencies has.
@@ -35,59 +33,82 @@ const latencySeeds = 200
 
 // networkStudy is a collective on a machine, or the first nodes of it.
 type networkStudy struct {
-	f       *reportFlags
-	site    study.Site
-	topo    *topology.Topology
-	spec    collective.Spec
-	profile *cost.Profile
-	answer  *study.Answer
-	size    units.Bytes
-	best    *study.Row // at size
-	source  string
+	f      *reportFlags
+	site   study.Site
+	topo   *topology.Topology
+	answer *study.Answer
+	size   units.Bytes
+	best   *study.Row // at size
 }
 
-// network is the section about the collective.
+// network is the section about the collective on the whole machine, by the answer that `railyard plan` gives too.
 func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out page.Section, err error) {
 	out.Heading = "Network"
-	s := &networkStudy{f: f, topo: t}
-	if s.site, err = f.Training.Topo.site(); err != nil {
+	site, err := f.Training.Topo.site()
+	if err != nil {
 		return out, err
 	}
-	if t.NumRanks() > maxDrawn {
-		nodes := max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
-		if s.topo, err = s.site.Part(nodes, s.site.GPUs); err != nil {
-			return out, err
-		}
-		out.Notes = append(out.Notes, fmt.Sprintf("Shown for the first %d of %d nodes.", nodes, t.NumNodes()))
-	}
-	if s.topo.NumRanks() > maxDrawn {
-		out.Notes = []string{fmt.Sprintf("Left out: a node of %d GPUs is more than the %d whose plans are drawn.", s.topo.NumRanks(),
-			maxDrawn)}
-		return out, nil
-	}
-	if s.size, err = cli.ParseSize("-s", f.Size); err != nil {
+	size, err := cli.ParseSize("-s", f.Size)
+	if err != nil {
 		return out, err
 	}
-	if s.answer, err = s.ask(cmd, s.topo, study.Detail{Baseline: true}); err != nil {
+	sizes := reportSizes()
+	if at, ok := slices.BinarySearch(sizes, size); !ok {
+		sizes = slices.Insert(sizes, at, size)
+	}
+	s, err := networkStudy{f: f, site: site, size: size}.on(cmd, t, sizes, study.Detail{Baseline: true})
+	if err != nil {
 		return out, err
 	}
-	s.spec, s.profile = s.answer.Question.Spec(), s.answer.Question.Costs()
-	for i := range s.answer.Rows {
-		if s.answer.Rows[i].Size == s.size {
-			s.best = &s.answer.Rows[i]
-		}
-	}
-	s.source = fmt.Sprintf("Simulated by railyard: %s, %d GPUs, profile %s", s.topo.Name(), s.topo.NumRanks(), s.profile.Name)
-	if out.Figures, err = s.figures(cmd); err != nil {
+	if out.Figures, err = s.curves(); err != nil {
 		return out, err
 	}
-	p := &s.best.Prediction
-	out.Text = []string{fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", s.spec.Kind, s.spec.Ranks,
-		s.size,
+	crossover, err := s.crossover(cmd, sizes)
+	if err != nil {
+		return out, err
+	}
+	p, spec := &s.best.Prediction, s.spec()
+	out.Figures = append(out.Figures, crossover)
+	out.Text = []string{fmt.Sprintf("%v over %d GPUs; at %v the best schedule is %s (%s: %s), limited by %s.", spec.Kind, spec.Ranks, size,
 		planner.Name(s.best.Schedule), table.Microseconds(p.Time.Microseconds()), planner.Describe(s.best.Schedule), p.Bottleneck)}
 	best, notes := s.table()
-	out.Tables, out.Notes = []page.Table{best}, append(out.Notes, notes...)
+	out.Tables, out.Notes = []page.Table{best}, notes
+	f.studied = s
 	return out, nil
+}
+
+// played is the section about what one run of the collective does to links and ranks; of a large machine, on its first nodes, and its
+// heading says so.
+func (f *reportFlags) played(cmd *cobra.Command) (out page.Section, err error) {
+	s := f.studied
+	out.Heading = fmt.Sprintf("%v of %v, played", s.spec().Kind, s.size)
+	if t := s.topo; t.NumRanks() > maxDrawn {
+		nodes := max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
+		part, err := s.site.Part(nodes, s.site.GPUs)
+		if err != nil {
+			return out, err
+		}
+		out.Heading += fmt.Sprintf(" on the first %d of %s alone", nodes, units.Counted(t.NumNodes(), "node"))
+		if part.NumRanks() > maxDrawn {
+			out.Notes = []string{fmt.Sprintf("Left out: a node has %d GPUs, more than the %d whose links are drawn.", part.NumRanks(),
+				maxDrawn)}
+			return out, nil
+		}
+		if s, err = s.on(cmd, part, []units.Bytes{s.size}, study.Detail{}); err != nil {
+			return out, err
+		}
+		out.Text = []string{fmt.Sprintf("These %d GPUs are another machine with its own best schedule, %s (%s).", part.NumRanks(),
+			planner.Name(s.best.Schedule), table.Microseconds(s.best.Prediction.Time.Microseconds()))}
+	}
+	out.Figures, err = s.figures(cmd)
+	return out, err
+}
+
+func (s *networkStudy) spec() collective.Spec { return s.answer.Question.Spec() }
+
+// source says where figures are from.
+func (s *networkStudy) source() string {
+	return fmt.Sprintf("Simulated by railyard: %s, %d GPUs, profile %s", s.topo.Name(), s.topo.NumRanks(), s.answer.Question.Costs().Name)
 }
 
 // reportSizes are 1 KiB to 4 GiB, in steps of 4.
@@ -99,23 +120,23 @@ func reportSizes() []units.Bytes {
 	return out
 }
 
-// ask answers for all sizes of the report on a machine.
-func (s *networkStudy) ask(cmd *cobra.Command, t *topology.Topology, detail study.Detail) (*study.Answer, error) {
-	sizes := reportSizes()
-	if !slices.Contains(sizes, s.size) {
-		sizes = append(sizes, s.size)
-		slices.Sort(sizes)
-	}
+// on asks about a machine.
+func (s networkStudy) on(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes, detail study.Detail) (*networkStudy, error) {
 	a, err := asked(cmd, &s.f.Coll, &s.f.Training.Profile, t, sizes)
 	if err != nil {
 		return nil, err
 	}
-	a.Site, a.Detail = s.site, detail
-	return answer(cmd, a)
+	s.topo, a.Site, a.Detail = t, s.site, detail
+	if s.answer, err = answer(cmd, a); err != nil {
+		return nil, err
+	}
+	s.best = &s.answer.Rows[slices.IndexFunc(s.answer.Rows, func(r study.Row) bool { return r.Size == s.size })]
+	return &s, nil
 }
 
+// figures are those of a run that is played link by link.
 func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
-	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, sim.CompileOptions{Flat: true})
+	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.answer.Question.Costs(), sim.CompileOptions{Flat: true})
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +144,7 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("%v of %v", s.spec.Kind, s.size)
-	curves, err := s.curves()
-	if err != nil {
-		return nil, err
-	}
-	crossover, err := s.crossover(cmd)
-	if err != nil {
-		return nil, err
-	}
+	what := fmt.Sprintf("%v of %v", s.spec().Kind, s.size)
 	late, err := s.latencies(cmd, what)
 	if err != nil {
 		return nil, err
@@ -146,16 +159,14 @@ func (s *networkStudy) figures(cmd *cobra.Command) ([]page.Figure, error) {
 	}
 	picture := func(file string) (func(io.Writer) error, error) { return topoview.DrawLoaded(s.topo, file, load) }
 	list := []page.Figure{{Name: "topology", Picture: picture, Caption: "Use of the links during " + what +
-		", mean over its time, by colour and width. " + s.source}}
-	list = append(append(list, curves...), crossover)
+		", mean over its time, by colour and width. " + s.source()}}
 	if uses := s.uses(load); len(uses) > 0 { // one GPU sends nothing
-		list = append(list, page.Figure{Name: "utilisation", Chart: figures.Utilisation(what, s.source, uses)})
+		list = append(list, page.Figure{Name: "utilisation", Chart: figures.Utilisation(what, s.source(), uses)})
 	}
 	return append(list,
 		page.Figure{Name: "latency", Chart: late, Caption: "Ranks start late at random (exponential, mean 5 us) and networks hash flows " +
-			"over " +
-			"4 queue pairs a connection; seeds 1 to 200."},
-		page.Figure{Name: "balance", Chart: figures.Balance(what, s.source, sent),
+			"over 4 queue pairs a connection; seeds 1 to 200."},
+		page.Figure{Name: "balance", Chart: figures.Balance(what, s.source(), sent),
 			Caption: fmt.Sprintf("Mean over maximum: ranks %.3f, links %.3f.", r.Balance.Ranks, r.Balance.Links)}), nil
 }
 
@@ -183,7 +194,7 @@ func (c *curves) add(name string, style chart.Style, colour chart.Role) func(uni
 
 // curves are predictions, limits and measurements over size.
 func (s *networkStudy) curves() ([]page.Figure, error) {
-	c := &curves{spec: s.spec}
+	c := &curves{spec: s.spec()}
 	limit := c.add("bound by line rates", chart.Dashed, chart.Limit)
 	ours := c.add("railyard's plan", chart.Line, chart.Ours)
 	library := c.add("NCCL's kernels, predicted", chart.Line, chart.NCCL)
@@ -198,9 +209,9 @@ func (s *networkStudy) curves() ([]page.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("%v, %d GPUs", s.spec.Kind, s.spec.Ranks)
-	out := []page.Figure{{Name: "time", Chart: figures.Times(what, s.source, c.times)},
-		{Name: "busbw", Chart: figures.Bandwidths(what, s.source, c.bandwidths),
+	what := fmt.Sprintf("%v, %d GPUs", c.spec.Kind, c.spec.Ranks)
+	out := []page.Figure{{Name: "time", Chart: figures.Times(what, s.source(), c.times)},
+		{Name: "busbw", Chart: figures.Bandwidths(what, s.source(), c.bandwidths),
 			Caption: "NCCL's kernels: times fitted on measurements; NCCL's own model: what its tuner believes."}}
 	if len(errs) > 0 {
 		out = append(out, page.Figure{Name: "error", Chart: figures.Errors("NCCL's kernels",
@@ -218,7 +229,7 @@ func (s *networkStudy) measured(c *curves) (errs []chart.XY, err error) {
 	var add func(units.Bytes, units.Time)
 	for _, set := range fleet.Sets {
 		for _, m := range set.Rows {
-			if m.Collective != s.spec.Kind || m.GPUs != s.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 ||
+			if m.Collective != c.spec.Kind || m.GPUs != c.spec.Ranks || m.Unusable != "" || m.Size < units.KiB || m.Time <= 0 ||
 				max(m.Nodes, 1) != s.topo.NumNodes() || m.Algo != "" && m.Algo != "default" || m.Launch == "stream" {
 				continue
 			}
@@ -242,19 +253,19 @@ func (s *networkStudy) measured(c *curves) (errs []chart.XY, err error) {
 	return errs, nil
 }
 
-// crossover is the best schedule by size and GPUs.
-func (s *networkStudy) crossover(cmd *cobra.Command) (page.Figure, error) {
+// crossover is the best schedule by size and GPUs: of the machine, and of what halving it gives that is small.
+func (s *networkStudy) crossover(cmd *cobra.Command, sizes []units.Bytes) (page.Figure, error) {
 	out := page.Figure{Name: "crossover", Caption: "Which schedule is fastest for each size and number of GPUs."}
 	var columns, names []string
 	var best [][]string
-	add := func(t *topology.Topology, rows []study.Row) {
+	add := func(x *networkStudy) {
 		var line []string
-		for _, r := range rows {
+		for _, r := range x.answer.Rows {
 			line = append(line, planner.Family(r.Schedule))
 		}
-		names, best = append(names, fmt.Sprintf("%d", t.NumRanks())), append(best, line)
+		names, best = append(names, fmt.Sprint(x.topo.NumRanks())), append(best, line)
 	}
-	add(s.topo, s.answer.Rows)
+	add(s)
 	for _, n := range slices.Backward(halves(s.topo.NumNodes())) {
 		gpus := s.site.GPUs
 		if s.topo.NumNodes() == 1 {
@@ -268,16 +279,19 @@ func (s *networkStudy) crossover(cmd *cobra.Command) (page.Figure, error) {
 			out.Caption += fmt.Sprintf(" Without %s: %v.", units.Counted(n, "node"), err)
 			continue
 		}
-		a, err := s.ask(cmd, t, study.Detail{})
+		if t.NumRanks() > maxDrawn {
+			continue
+		}
+		x, err := s.on(cmd, t, sizes, study.Detail{})
 		if err != nil {
 			return out, err
 		}
-		add(t, a.Rows)
+		add(x)
 	}
-	for _, r := range s.answer.Rows {
-		columns = append(columns, r.Size.String())
+	for _, size := range sizes {
+		columns = append(columns, size.String())
 	}
-	out.Chart = figures.Map(s.spec.Kind.String(), s.source, columns, names, best)
+	out.Chart = figures.Map(s.spec().Kind.String(), s.source(), columns, names, best)
 	return out, nil
 }
 
@@ -311,7 +325,7 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 	if s.topo.NumNodes() > 1 {
 		o.Hashing = &sim.Hashing{Seed: 1, QPs: 4}
 	}
-	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.profile, o)
+	plan, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: s.best.Schedule}}, s.answer.Question.Costs(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -326,14 +340,14 @@ func (s *networkStudy) latencies(cmd *cobra.Command, what string) (chart.Chart, 
 		return nil, err
 	}
 	return chart.Distribution(chart.Frame{Title: "Latency over " + fmt.Sprint(latencySeeds) + " seeds: " + what, X: "time (us)",
-		Y: "share of runs", Source: s.source}, what, all), nil
+		Y: "share of runs", Source: s.source()}, what, all), nil
 }
 
 // table is the best schedule by size, and what is to be known of it.
 func (s *networkStudy) table() (page.Table, []string) {
 	d := report.PlanDocument{Rows: make([]report.PlanRow, len(s.answer.Rows))}
 	for i := range d.Rows {
-		d.Rows[i] = planRow(s.spec, &s.answer.Rows[i], false)
+		d.Rows[i] = planRow(s.spec(), &s.answer.Rows[i], false)
 	}
 	notes := d.Footer()
 	for _, r := range d.Rows {

@@ -10,6 +10,7 @@ import (
 
 	"railyard/cmd/internal/cli"
 	"railyard/exec/cuda"
+	"railyard/exec/discover"
 	"railyard/exec/host"
 	"railyard/model/collective"
 	"railyard/model/topology"
@@ -38,6 +39,7 @@ type runFlags struct {
 	op    collective.ReduceOp
 	cmd   *cobra.Command
 	again *study.Answer // as it was planned last, before GPUs said how it runs
+	meter *discover.Processors
 }
 
 // Run executes schedules with real data.
@@ -45,6 +47,7 @@ func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	f.meter = discover.WatchProcessors("/")
 	if err := f.calibrated(cmd); err != nil {
 		return err
 	}

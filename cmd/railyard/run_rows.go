@@ -58,6 +58,9 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 		}
 		return check(i, m)
 	})
+	if f.onHost() && !f.Group.several() {
+		d.Others = f.meter.Others()
+	}
 	if err := dir.finish(d); err != nil && runErr == nil {
 		runErr = err
 	}

@@ -9,12 +9,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/exec/discover"
 	"railyard/internal/outfile"
 	"railyard/model/load"
 	"railyard/model/topology"
@@ -176,7 +176,7 @@ func (w *watcher) listen() error {
 
 // rounds measures until there are enough, or no more.
 func (w *watcher) rounds(ctx context.Context) error {
-	w.began, w.taken = time.Now(), ownTime()
+	w.began, w.taken = time.Now(), discover.OwnTime()
 	last, err := w.sample(ctx)
 	for err == nil && (w.flags.Rounds == 0 || w.shown < w.flags.Rounds) {
 		var now load.Sample
@@ -240,15 +240,6 @@ func (w *watcher) round(m *load.Measurement) error {
 	return w.flags.Format.Emit(w.cmd, w.document(m))
 }
 
-// ownTime is the processor time that this process has taken.
-func ownTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 func (w *watcher) document(m *load.Measurement) *report.WatchDocument {
 	d := &report.WatchDocument{Schema: "railyard.watch/v1", Seconds: m.Took.Seconds(), HotFrom: w.flags.Hot, Ports: []report.WatchPort{},
 		Notes: append([]string{}, m.Notes...)}
@@ -256,7 +247,7 @@ func (w *watcher) document(m *load.Measurement) *report.WatchDocument {
 		d.At = m.After.At.UTC().Format(time.RFC3339)
 	}
 	if w.live {
-		d.Own = float64(ownTime()-w.taken) / float64(time.Since(w.began))
+		d.Own = float64(discover.OwnTime()-w.taken) / float64(time.Since(w.began))
 	}
 	if w.topology != nil {
 		d.Topology = w.topology.Name()
