@@ -192,6 +192,20 @@ func TestAdapterTaken(t *testing.T) {
 	}
 }
 
+// TestVariablesThatDiffer between hosts are named, but for the one that tells hosts apart.
+func TestVariablesThatDiffer(t *testing.T) {
+	files := collected(t)
+	for host, value := range map[string]string{"a": "1", "b": "2"} {
+		for _, name := range []string{"NCCL_HOSTID", "NCCL_NTHREADS"} {
+			files["nccl.log"] += fmt.Sprintf("%s:1:2 [0] NCCL INFO %s set by environment to %s.\n", host, name, value)
+		}
+	}
+	notes := strings.Join(examine(t, files).Notes, "\n")
+	if !strings.Contains(notes, "processes differ in NCCL_NTHREADS") || strings.Contains(notes, "NCCL_HOSTID") {
+		t.Error(notes)
+	}
+}
+
 // TestDocumentedDiagnosis: docs/service.md shows what doctor says of such files with three faults.
 func TestDocumentedDiagnosis(t *testing.T) {
 	files, dir := collected(t), t.TempDir()

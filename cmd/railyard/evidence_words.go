@@ -153,9 +153,12 @@ func (e *evidence) judgeLog(log *observed.Log, site study.Site, profile string) 
 	return f.Findings
 }
 
+// hostID tells hosts apart, so that they differ in it (NCCL's user guide, NCCL_HOSTID).
+const hostID = "NCCL_HOSTID"
+
 // sayVariables adds what variables are set to; where processes differ, the first value is judged, and that is said once a variable.
 func (e *evidence) sayVariables(list []observed.Variable) {
-	differ := map[string]bool{}
+	differ := map[string]bool{hostID: true}
 	for _, v := range list {
 		p := e.state.Part(health.Variable, v.Name)
 		first, known := p.Known("value")

@@ -155,8 +155,8 @@ func readYAML(data []byte) (*Layout, error) {
 	if root == nil {
 		return nil, d.Err()
 	}
-	if root.Tag != "!!seq" {
-		return nil, errors.New("line 1: topology.yaml is a list of topologies")
+	if root.Tag != "!!seq" || len(root.Content) == 0 {
+		return nil, errors.New("line 1: topology.yaml is a list of topologies, one at least")
 	}
 	var list []yamlTopology
 	for _, n := range root.Content {
