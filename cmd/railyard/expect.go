@@ -33,10 +33,11 @@ type libraryFlags struct {
 	NoNVLS  bool   `flag:"how no-nvls"`
 	CollNet bool   `flag:"how collnet"`
 	Fabric  string `flag:"how fabric"`
+	P2P     string `flag:"how p2p,one=LOC|NVL|PIX|PXB|PHB|SYS"`
 }
 
 func (f *libraryFlags) options() nccl.Options {
-	o := nccl.Options{Fabric: f.Fabric}
+	o := nccl.Options{Fabric: f.Fabric, P2PLevel: f.P2P}
 	if f.NoNVLS {
 		o.NVLS = nccl.Off
 	}

@@ -90,6 +90,7 @@ type machine struct {
 	ccMin, ccMax int
 	cpu          CPU
 	noGDR        bool
+	p2p          string  // Options.P2PLevel
 	systemOf     []int   // by rank: nodes that share NVSwitches are one system
 	systems      [][]int // ranks
 }
@@ -99,7 +100,7 @@ func detect(t *topology.Topology, o Options) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, noGDR: !cost.ReachesGPUs(fabric)}
+	m := &machine{cc: make([]int, t.NumRanks()), ccMin: 1 << 30, noGDR: !cost.ReachesGPUs(fabric), p2p: o.P2PLevel}
 	for r, d := range t.Ranks() {
 		cc, err := computeCapability(t, d, o)
 		if err != nil {

@@ -34,6 +34,30 @@ func TestPeerToPeerFollowsFromTheTopology(t *testing.T) {
 	}
 }
 
+// What NCCL_P2P_LEVEL says goes before what NCCL decides, both ways, but not where the hardware cannot, and where NCCL is not known it is
+// a mistake.
+func TestPeerToPeerLevel(t *testing.T) {
+	for _, c := range []struct {
+		topology, level string
+		gpus            int
+		want            string
+	}{
+		{"pcie4-server", "PIX", 4, cost.HostMemory}, {"pcie4-server", "PHB", 4, "pcie"}, {"pcie4-server", "PHB", 0, cost.HostMemory},
+		{"pcie4-server", "SYS", 0, "pcie"}, {"rtx2080ti-server", "SYS", 2, cost.HostMemory}, {"rtx3090-nvlink", "LOC", 2, cost.HostMemory},
+		{"dgx1-v100", "NVL", 0, "nvlink"}, {"mi300x-node", "SYS", 0, ""},
+	} {
+		topo := load(t, c.topology, topology.Options{GPUs: c.gpus})
+		o := Options{P2PLevel: c.level}
+		if c.topology == "pcie4-server" {
+			o.ComputeCapability = 89
+		}
+		r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), o)
+		if c.want == "" && err == nil || c.want != "" && (err != nil || r.rates.inside != c.want) {
+			t.Errorf("%s, %d GPUs, level %s: %v, over %+v, want %s", c.topology, c.gpus, c.level, err, r, c.want)
+		}
+	}
+}
+
 // Without peer-to-peer two GPUs of a switch share its way to host memory, and what they send comes down again.
 func TestStagingCosts(t *testing.T) {
 	size := units.GiB

@@ -24,6 +24,7 @@ type Options struct {
 	NVLS              Switch // Auto: where the switches multicast and reduce
 	CollNet           Switch // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
 	Fabric            string // one of cost.Fabrics; "": by the class of the NICs' links
+	P2PLevel          string // NCCL_P2P_LEVEL by name, LOC to SYS: how far apart GPUs reach one another; "": as NCCL decides
 }
 
 // Graph is what the search found for a pattern: Channels channels of so many GB/s each

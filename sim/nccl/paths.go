@@ -1,5 +1,7 @@
 package nccl
 
+import "slices"
+
 // walk finds the best path from every vertex to base, breadth first (ncclTopoSetPaths):
 // a better kind wins, then more bandwidth, then fewer hops.
 func (s *system) walk(base *vertex) {
@@ -102,7 +104,10 @@ func (s *system) computePaths() {
 // the memory of the receiver's host.
 func (s *system) divertPeers() {
 	level := pathPXB
-	if s.cpu == AMD && len(s.of[vGPU]) <= 2 {
+	switch user := slices.Index(pathNames[:], s.p2p); {
+	case user >= 0:
+		level = pathKind(user)
+	case s.cpu == AMD && len(s.of[vGPU]) <= 2:
 		level = pathSYS
 	}
 	s.staged = map[[2]int]bool{}

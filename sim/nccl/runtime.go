@@ -72,7 +72,7 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		r.model = &own
 	}
 	var why Unsupported
-	if err != nil && (o.CollNet == On || !errors.As(err, &why)) {
+	if err != nil && (o.CollNet == On || o.P2PLevel != "" || !errors.As(err, &why)) {
 		return nil, err // what was asked for needs NCCL's model
 	}
 	r.why = err

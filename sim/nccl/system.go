@@ -76,6 +76,7 @@ type system struct {
 	total   float64 // of a GPU's links
 	choices map[netChoice][]int
 	near    [][]int         // by GPU: the others, the nearest first; nil: not known yet
+	p2p     string          // how far apart GPUs reach one another at most; "": as NCCL decides
 	apart   map[[2]int]bool // GPUs between which PCIe peer-to-peer does not work
 	staged  map[[2]int]bool // GPUs that exchange data through host memory
 }
@@ -118,7 +119,7 @@ type systemBuilder struct {
 // belong to it; NVSwitches become one vertex, as in ncclTopoAddNvLinks.
 func buildSystem(t *topology.Topology, m *machine, ranks []int, inter bool) *system {
 	b := &systemBuilder{t: t, cc: m.cc, made: map[topology.DeviceID]*vertex{},
-		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, choices: map[netChoice][]int{}}}
+		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, p2p: m.p2p, choices: map[netChoice][]int{}}}
 	hosts := map[int32]bool{}
 	for _, r := range ranks {
 		hosts[int32(t.NodeOf(r))] = true
