@@ -265,7 +265,7 @@ func (f *baselineFlags) setting(ctx context.Context, rows *table.Rows[baselineRo
 			continue
 		}
 		for _, size := range sizes {
-			row, err := f.row(ctx, node, b, s, kind, size)
+			row, err := f.row(ctx, b, s, kind, size)
 			if err != nil {
 				return err
 			}
@@ -277,7 +277,7 @@ func (f *baselineFlags) setting(ctx context.Context, rows *table.Rows[baselineRo
 	return nil
 }
 
-func (f *baselineFlags) row(ctx context.Context, node *cuda.Node, b *nccl.Baseline, s nccl.Setting, kind collective.Kind,
+func (f *baselineFlags) row(ctx context.Context, b *nccl.Baseline, s nccl.Setting, kind collective.Kind,
 	size units.Bytes) (*baselineRow, error) {
 	spec := collective.Spec{Kind: kind, Ranks: f.topology.NumRanks()}
 	if kind.Rooted() {

@@ -44,7 +44,7 @@ func (f *engineFlags) sweep(cmd *cobra.Command, args, sets, flags []string, out 
 	if err != nil {
 		return err
 	}
-	e, err := f.engine(w)
+	e, err := f.engine()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (f *engineFlags) work(args, sets, flags []string, out string) (w *batch.Wor
 }
 
 // engine is the one that is named.
-func (f *engineFlags) engine(w *batch.Work) (batch.Engine, error) {
+func (f *engineFlags) engine() (batch.Engine, error) {
 	switch {
 	case f.Name == "slurm":
 		for _, o := range f.Options {

@@ -37,7 +37,7 @@ func (k *rank[T]) iterate(i int64) bool {
 		case still.IsZero():
 			still = time.Now()
 		case time.Since(still) > k.r.cfg.Deadline:
-			k.r.fail(k.stuck(i))
+			k.r.fail(k.stuck())
 			return false
 		}
 		k.r.pause(spins)
@@ -61,26 +61,24 @@ func (k *rank[T]) turn(i int64) (moved bool, left int) {
 }
 
 // stuck names the first lane that waits for a message.
-func (k *rank[T]) stuck(i int64) error {
+func (k *rank[T]) stuck() error {
 	for _, l := range k.lanes {
 		if l.ended() || l.behind() {
 			continue
 		}
 		op := &l.ops[l.at]
 		for _, c := range op.conns {
-			if op.Kind.Sends() && !c.accepts() {
-				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, "+
-					"operation %d (%v): %d messages sent, %d taken, no place for more",
-					k.r.cfg.Deadline, k.id, c.dst, l.channel, l.phase, l.slice, l.at, op.Op, c.sent.Load(), c.taken.Load())
-			}
-			if op.Kind.Sends() {
+			sent, taken, peer, why := c.sent.Load(), c.taken.Load(), c.src, ""
+			switch {
+			case op.Kind.Sends() && !c.accepts():
+				peer, why = c.dst, fmt.Sprintf("%d messages sent, %d taken, no place for more", sent, taken)
+			case !op.Kind.Sends() && sent <= taken:
+				why = fmt.Sprintf("flag wanted %d, got %d", taken+1, sent)
+			default:
 				continue
 			}
-			if want := c.taken.Load() + 1; c.sent.Load() < want {
-				return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, "+
-					"operation %d (%v): flag wanted %d, got %d",
-					k.r.cfg.Deadline, k.id, c.src, l.channel, l.phase, l.slice, l.at, op.Op, want, c.sent.Load())
-			}
+			return fmt.Errorf("deadline of %v passed: rank %d waits for rank %d: channel %d, phase %d, slice %d, operation %d (%v): %s",
+				k.r.cfg.Deadline, k.id, peer, l.channel, l.phase, l.slice, l.at, op.Op, why)
 		}
 	}
 	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)

@@ -80,7 +80,7 @@ func (v *validator) op(g *GPU, tb *Block, op *Op, at string) {
 	}
 	// Memory needs no channel to put.
 	if f.channels && !(len(f.dst) > 0 && op.Type == memory && len(op.Channels) == 0) {
-		v.channels(g, tb, op, f, at)
+		v.channels(tb, op, f, at)
 	}
 	if f.kind != "" && op.Type != f.kind {
 		v.Add(op.line, "%s: channel_type %q: must be %s", at, op.Type, f.kind)
@@ -142,7 +142,7 @@ func (v *validator) pipeline(g *GPU, tb *Block, op *Op, at string) {
 	}
 }
 
-func (v *validator) channels(g *GPU, tb *Block, op *Op, f form, at string) {
+func (v *validator) channels(tb *Block, op *Op, f form, at string) {
 	have := len(tb.channels(op.Type))
 	if len(op.Channels) == 0 || len(op.Channels) > maxPerOp {
 		v.Add(op.line, "%s: %d channels: must be from 1 to %d", at, len(op.Channels), maxPerOp)

@@ -45,7 +45,7 @@ func (f *Sweep) variants(kind collective.Kind, gpus int, size units.Bytes) []Way
 		l.reduceScatters()
 	default:
 		l.packetsAndLines("direct", int64(size)/int64(gpus), 1)
-		l.simple("direct", 1, block.Push, 512*units.KiB, 256*units.MiB)
+		l.simple(block.Push, 512*units.KiB, 256*units.MiB)
 		l.copies("direct", 64*units.MiB, 1, 64)
 	}
 	return l.list
@@ -98,12 +98,12 @@ func (l *variants) allReduces() {
 func (l *variants) broadcasts() {
 	l.packetsAndLines("direct", int64(l.size), int64(l.gpus))
 	if l.gpus == 2 {
-		l.simple("direct", 1, block.Push, 512*units.KiB, 2*units.MiB)
-		l.simple("direct", 1, block.Pull, 2*units.MiB, 256*units.MiB)
+		l.simple(block.Push, 512*units.KiB, 2*units.MiB)
+		l.simple(block.Pull, 2*units.MiB, 256*units.MiB)
 		l.copies("direct", 64*units.MiB, 1, 64)
 		return
 	}
-	l.simple("direct", 1, block.Push, 128*units.KiB, 1*units.MiB)
+	l.simple(block.Push, 128*units.KiB, 1*units.MiB)
 	l.fewBytes("scatter_exchange", 512*units.KiB, 4*units.GiB)
 }
 
@@ -167,7 +167,7 @@ func (l *variants) fewBytes(algo string, least, most units.Bytes) {
 	}
 }
 
-func (l *variants) simple(algo string, slices int, m block.Mechanism, least, most units.Bytes) {
+func (l *variants) simple(m block.Mechanism, least, most units.Bytes) {
 	var blocks []int
 	switch {
 	case l.size < least || l.size > most:
@@ -180,7 +180,7 @@ func (l *variants) simple(algo string, slices int, m block.Mechanism, least, mos
 		blocks = []int{64, l.f.multiprocessors}
 	}
 	for _, b := range blocks {
-		l.add(Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
+		l.add(Way{Algorithm: "direct", Slices: 1, How: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
 	}
 }
 
