@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
 	"railyard/interop/nccltests"
 	"railyard/model/measurement"
@@ -58,7 +58,7 @@ func groupTests(files []string) (out []string, others bool) {
 }
 
 func headOf(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := foreign.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 // readGroupTests reads tests of one collective, whose rows are named by their files, and messages.
 func readGroupTests(files []string, into *groups.Asked) (kind string, err error) {
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := readFile(file, maxEvidence)
 		if err != nil {
 			return "", err
 		}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -189,6 +191,28 @@ func TestAdapterTaken(t *testing.T) {
 		if f.Rule == "nic-detour" {
 			t.Errorf("the near adapter's port is down: %+v", f)
 		}
+	}
+}
+
+// TestPackedFiles: files that gzip has packed say the same.
+func TestPackedFiles(t *testing.T) {
+	files, packed := collected(t), map[string]string{}
+	trace, err := os.ReadFile("../../interop/kineto/testdata/rank0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["rank0.pt.trace.json"] = string(trace)
+	for name, text := range files {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write([]byte(text)); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		packed[name] = b.String()
+	}
+	want, got := examine(t, files), examine(t, packed)
+	if len(want.Series) == 0 || !reflect.DeepEqual(want.Series, got.Series) || want.Judged != got.Judged {
+		t.Errorf("%d rules and %v unpacked, %d and %v packed", want.Judged, want.Series, got.Judged, got.Series)
 	}
 }
 

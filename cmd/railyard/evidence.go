@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -137,15 +137,16 @@ func evidenceNames() (names []string) {
 
 // take reads a file.
 func (e *evidence) take(file string) error {
-	f, err := os.Open(file)
+	f, err := foreign.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if known, err := e.takeWords(f, file); known {
+	in := bufio.NewReaderSize(f, headOfWords)
+	if known, err := e.takeWords(in, file); known {
 		return err
 	}
-	data, err := foreign.Read(f, maxEvidence)
+	data, err := foreign.Read(in, maxEvidence)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"railyard/interop/flightrecorder"
+	"railyard/interop/foreign"
 	"railyard/interop/inspector"
 	"railyard/interop/kineto"
 	"railyard/interop/nccllog"
@@ -96,16 +96,14 @@ func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evide
 const headOfWords = 64 << 10
 
 // takeWords reads a file of what a job says of itself; false where it is none.
-func (e *evidence) takeWords(f *os.File, file string) (bool, error) {
-	in := bufio.NewReaderSize(f, headOfWords)
+func (e *evidence) takeWords(in *bufio.Reader, file string) (bool, error) {
 	head, err := in.Peek(headOfWords)
 	if err != nil && err != io.EOF {
 		return true, fmt.Errorf("%s: %w", file, err)
 	}
 	i := slices.IndexFunc(wordKinds, func(k wordKind) bool { return k.detects(head) })
 	if i < 0 {
-		_, err := f.Seek(0, io.SeekStart)
-		return err != nil, err
+		return false, nil
 	}
 	if err := wordKinds[i].read(e, file, in); err != nil {
 		return true, fmt.Errorf("%s", oneLine(err))
@@ -216,7 +214,7 @@ func readDumps(files []string) ([]*observed.Recording, error) {
 	g.SetLimit(runtime.NumCPU())
 	for i, file := range files {
 		g.Go(func() error {
-			f, err := os.Open(file)
+			f, err := foreign.Open(file)
 			if err != nil {
 				return err
 			}
@@ -235,7 +233,7 @@ func readDumps(files []string) ([]*observed.Recording, error) {
 func readLogs(files []string) (*observed.Log, error) {
 	var open []nccllog.File
 	for _, file := range files {
-		f, err := os.Open(file)
+		f, err := foreign.Open(file)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func (f *importFlags) Run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		file = args[0]
 	}
-	data, err := readImport(file)
+	data, err := readFile(file, maxImport)
 	if err != nil {
 		return err
 	}
@@ -235,13 +234,14 @@ func formatOf(data []byte) (string, error) {
 	return "", fmt.Errorf("nothing in it says which format it has: name it with --from (%s)", strings.Join(importFormats, ", "))
 }
 
-func readImport(file string) ([]byte, error) {
-	in, err := os.Open(file)
+// readFile reads a file of so many MiB at most.
+func readFile(file string, most int64) ([]byte, error) {
+	in, err := foreign.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	data, err := foreign.Read(in, maxImport)
+	data, err := foreign.Read(in, most)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -3,13 +3,12 @@
 package kineto
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"railyard/interop/foreign"
@@ -61,20 +60,13 @@ type trace struct {
 	seen  map[string]int64 // collectives of each group and kind so far, where events do not number them
 	lists map[string][]int
 	other int // kernels of collectives that are not known
+	bare  int // and of those that do not say which they are of
 }
 
-// Parse reads a trace, packed by gzip or not. The second result says what was passed over; "" nothing.
+// Parse reads a trace. The second result says what was passed over, or that there is nothing to judge; "" neither.
 func Parse(r io.Reader, file string) ([]observed.Call, string, error) {
-	in := bufio.NewReader(r)
-	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", file, err)
-		}
-		in = bufio.NewReader(z)
-	}
 	t := &trace{rank: -1, seen: map[string]int64{}, lists: map[string][]int{}}
-	lines := &counter{r: io.LimitReader(in, maxTrace), left: maxValue}
+	lines := &counter{r: io.LimitReader(r, maxTrace), left: maxValue}
 	if err := t.read(&decoder{json.NewDecoder(lines), lines}, file); err != nil {
 		return nil, "", fmt.Errorf("%s: line %d or before: %w", file, lines.line+1, err)
 	}
@@ -85,11 +77,20 @@ func Parse(r io.Reader, file string) ([]observed.Call, string, error) {
 		t.calls[i].Rank = t.rank
 		t.calls[i].Start += t.base
 	}
-	note := ""
-	if t.other > 0 {
-		note = fmt.Sprintf("%s: %s of no collective that is known", file, units.Counted(t.other, "kernel"))
+	return t.calls, t.note(file), nil
+}
+
+func (t *trace) note(file string) string {
+	switch {
+	case t.bare > 0:
+		return fmt.Sprintf("%s: %s of NCCL without the record of their collective, which newer versions of PyTorch write: their sizes are "+
+			"not known", file, units.Counted(t.bare, "kernel"))
+	case t.other > 0:
+		return fmt.Sprintf("%s: %s of no collective that is known", file, units.Counted(t.other, "kernel"))
+	case len(t.calls) == 0:
+		return file + ": no kernel of a collective: nothing of it is judged"
 	}
-	return t.calls, note, nil
+	return ""
 }
 
 // counter counts lines as they are read, and bounds what one value may take.
@@ -167,6 +168,9 @@ func cmpErr(err error) error {
 	return err
 }
 
+// kernel is one of NCCL, or of RCCL, which has the same names: ncclKernel_AllReduce_RING_LL, ncclDevKernel_Generic.
+var kernel = regexp.MustCompile(`"name": ?"(?:void )?nccl(?:Dev)?Kernel`)
+
 func (t *trace) events(dec *decoder, file string) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
 		return errors.New(`"traceEvents" is no list`)
@@ -177,6 +181,9 @@ func (t *trace) events(dec *decoder, file string) error {
 			return err
 		}
 		if !bytes.Contains(raw, []byte(`"Collective name"`)) { // most events are others: they are not looked at
+			if kernel.Match(raw) {
+				t.bare++
+			}
 			continue
 		}
 		var e event

@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"bytes"
-	"compress/gzip"
 	"os"
 	"reflect"
 	"strings"
@@ -46,13 +45,19 @@ func TestRealTrace(t *testing.T) {
 	if len(kinds) != 5 || kinds[collective.ReduceScatter] != 9 || kinds[collective.AllToAll] != 9 {
 		t.Errorf("%v", kinds)
 	}
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write(data); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	if again, _, err := Parse(&packed, "t"); err != nil || !reflect.DeepEqual(again, calls) {
-		t.Errorf("packed: %d calls, %v", len(again), err)
+}
+
+// TestNothingToJudge: traces without collectives, or whose kernels do not say which they are of, say so.
+func TestNothingToJudge(t *testing.T) {
+	for events, want := range map[string]string{
+		``: "t: no kernel of a collective",
+		`{"ph":"X","cat":"Kernel","name":"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)","ts":1,"dur":2,"args":{"grid":[2,1,1]}}`: "t: 1 " +
+			"kernel of NCCL without the record of their collective",
+	} {
+		if calls, note, err := Parse(strings.NewReader(`{"traceEvents":[`+events+`]}`), "t"); err != nil || len(calls) > 0 ||
+			!strings.HasPrefix(note, want) {
+			t.Errorf("%d calls, %q, %v", len(calls), note, err)
+		}
 	}
 }
 
