@@ -13,6 +13,7 @@ import (
 
 	_ "railyard/internal/long" // accepts -long
 	"railyard/interop/interoptest"
+	"railyard/model/health"
 	"railyard/model/survey"
 	"railyard/model/topology"
 )
@@ -197,6 +198,30 @@ func TestHosts(t *testing.T) {
 	r, _ = try(`target="fffffff:ff:ff.0"`, `target="0000:f3:00.0"`)
 	if err := r.Write(&b, day); err == nil || !strings.Contains(err.Error(), "share no NVSwitches") {
 		t.Errorf("hosts apart: %v", err)
+	}
+}
+
+// TestOneSocketAdapter: an adapter without a PCI address, which each process has put under its own processor, is one; a GPU without
+// NVLinks beside others that have some has none.
+func TestOneSocketAdapter(t *testing.T) {
+	nic := "    <nic>\n      <net name=\"eth0\" dev=\"0\" speed=\"10000\" port=\"0\" guid=\"0x0\" gdr=\"0\"/>\n    </nic>\n"
+	second := "  <cpu host_hash=\"0x1\" numaid=\"1\" affinity=\"ff00\" arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"85\">\n" + nic +
+		"  </cpu>\n</system>"
+	text := strings.Replace(strings.Replace(valid, "</system>", second, 1), `<nvlink target="0000:06:00.0" count="2" tclass="0x030200"/>`, "", 1)
+	s, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Node()
+	if err != nil || len(n.Adapters) != 1 {
+		t.Fatalf("%+v, %v", n, err)
+	}
+	var state health.State
+	state.SayNode(n, "test")
+	for gpu, want := range []float64{2, 0} {
+		if up, known := state.GPU(gpu).Known("links_up"); !known || up.Is != want {
+			t.Errorf("GPU %d has %v NVLinks (%v), want %v", gpu, up.Is, known, want)
+		}
 	}
 }
 

@@ -62,7 +62,10 @@ func node(cpus []CPU) (n *survey.Node, rank int, err error) {
 		for j := range c.PCI {
 			b.device(&c.PCI[j], i, nil)
 		}
-		for _, x := range c.Nets {
+		for _, x := range c.Nets { // each process puts it under its own processor
+			if slices.ContainsFunc(b.nets, func(o foundNet) bool { return o.dev == x.Dev && o.adapter.Name == x.Name }) {
+				continue
+			}
 			b.net(x, "cpu"+strconv.Itoa(i)+" "+x.Name, survey.PCI{CPU: i})
 		}
 	}

@@ -16,6 +16,7 @@ func WayWords(far int) string { return ways[min(max(far, 0), len(ways)-1)] }
 
 // SayNode adds what a survey of the machine found: its NVLinks, which GPUs reach one another, and the ways to its adapters.
 func (s *State) SayNode(n *survey.Node, from string) {
+	linked := slices.ContainsFunc(n.GPUs, func(g survey.GPU) bool { return len(g.Ports) > 0 }) // whoever surveyed it sees NVLinks
 	for i := range n.GPUs {
 		g, p := &n.GPUs[i], s.GPU(i)
 		if g.Bus != "" {
@@ -27,7 +28,7 @@ func (s *State) SayNode(n *survey.Node, from string) {
 				up++
 			}
 		}
-		if len(g.Ports) > 0 {
+		if linked {
 			s.Say(p, "links_up", float64(up), from)
 		}
 		if len(g.Peers) > 0 {

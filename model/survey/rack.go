@@ -64,7 +64,7 @@ func shared(p Port) bool { return p.Up && p.End == EndSwitch && p.Bus == "" }
 
 // links is how many NVLinks of each GPU are at switches that hosts share, the most of any; that others have fewer is noted.
 func (r *Rack) links() (most int, class topology.Class, err error) {
-	for _, h := range r.Hosts {
+	for k, h := range r.Hosts {
 		for i := range h.GPUs {
 			n := 0
 			for _, p := range h.GPUs[i].Ports {
@@ -79,7 +79,7 @@ func (r *Rack) links() (most int, class topology.Class, err error) {
 				}
 			}
 			if n < most {
-				r.Notes = append(r.Notes, fmt.Sprintf("a GPU has %d NVLinks, others %d: it is drawn like the others", n, most))
+				r.Notes = append(r.Notes, fmt.Sprintf("GPU %d of host %d has %d NVLinks, others %d: it is drawn like the others", i, k, n, most))
 			}
 		}
 	}

@@ -132,6 +132,7 @@ func normalDistance(s *health.State) {
 	for _, p := range gpus {
 		if v, ok := p.Known("nic_far"); ok {
 			all = append(all, v.Is.(float64))
+			s.Set(p, "nic_where", health.WayWords(int(v.Is.(float64))), derived)
 		}
 	}
 	if len(all) < 3 {
