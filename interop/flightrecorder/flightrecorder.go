@@ -26,11 +26,23 @@ const maxDump = 256
 type dump struct {
 	Version string `json:"version"`
 	Groups  map[string]struct {
-		Name  string `json:"name"`
-		Desc  string `json:"desc"`
-		Ranks string `json:"ranks"`
+		Name  string   `json:"name"`
+		Desc  string   `json:"desc"`
+		Ranks rankList `json:"ranks"`
 	} `json:"pg_config"`
 	Entries []entry `json:"entries"`
+}
+
+// rankList is a text that holds a list of ranks; whoever writes a dump as JSON may have made it a list.
+type rankList string
+
+func (r *rankList) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		text = string(data)
+	}
+	*r = rankList(text)
+	return nil
 }
 
 // entry is an operation.

@@ -69,14 +69,16 @@ func TestMessages(t *testing.T) {
 	const doc = `{"version":"2.10","pg_config":{"0":{"name":"0","desc":"x","ranks":"[0, 4]"}},"entries":[{"process_group":["0","x"],` +
 		`"p2p_seq_id":3,"collective_seq_id":0,"is_p2p":true,"profiling_name":"nccl:recv 0<-1","state":"scheduled","time_created_ns":5,` +
 		`"input_sizes":[[2,3]],"input_dtypes":["Half"],"time_discovered_started_ns":null,"retired":true}]}`
-	r, err := Parse(strings.NewReader(doc), "fr_12.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := r.Ops[0]
-	if peer, _ := r.Groups[0].RankOf(o.Peer); !o.Message() || peer != 4 || o.Name != "recv" || o.Seq != 3 || o.Bytes != 12 || !o.TimedOut ||
-		r.Rank != 12 {
-		t.Errorf("%+v of rank %d", o, r.Rank)
+	for _, text := range []string{doc, strings.Replace(doc, `"[0, 4]"`, "[0, 4]", 1)} {
+		r, err := Parse(strings.NewReader(text), "fr_12.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := r.Ops[0]
+		if peer, _ := r.Groups[0].RankOf(o.Peer); !o.Message() || peer != 4 || o.Name != "recv" || o.Seq != 3 || o.Bytes != 12 ||
+			!o.TimedOut || r.Rank != 12 {
+			t.Errorf("%+v of rank %d", o, r.Rank)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		g := d.Groups[name]
-		ranks, err := members(g.Ranks)
+		ranks, err := members(string(g.Ranks))
 		if err != nil {
 			return nil, fmt.Errorf("%s: group %s: %w", file, name, err)
 		}

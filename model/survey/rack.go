@@ -79,7 +79,8 @@ func (r *Rack) links() (most int, class topology.Class, err error) {
 				}
 			}
 			if n < most {
-				r.Notes = append(r.Notes, fmt.Sprintf("GPU %d of host %d has %d NVLinks, others %d: it is drawn like the others", i, k, n, most))
+				r.Notes = append(r.Notes, fmt.Sprintf("GPU %d of host %d has %d NVLinks, others %d: it is drawn like the others",
+					i, k, n, most))
 			}
 		}
 	}
