@@ -124,15 +124,15 @@ func (b *baseline) at(spec collective.Spec, size units.Bytes) (Baseline, error) 
 // predict is what the library takes as it is run.
 func (b *baseline) predict(kind collective.Kind, size units.Bytes) (Baseline, error) {
 	l := b.library
-	p, err := b.runtime.Predict(nccl.Ask{Kind: kind, Algorithm: l.Algorithm, Protocol: l.Protocol, Size: size, Graph: l.Graph})
+	ask := nccl.Ask{Kind: kind, Algorithm: l.Algorithm, Protocol: l.Protocol, Size: size, Graph: l.Graph}
+	x, err := b.runtime.PredictLaunched(ask, l.Floor)
 	if err != nil {
 		return Baseline{}, err
 	}
-	x := p.Behind(l.Floor)
-	out := Baseline{Algorithm: x.Algorithm, Protocol: x.Protocol, Time: x.Time, Model: x.Own, Limit: limitOf(x), Warnings: x.Warnings,
+	out := Baseline{Algorithm: x.Algorithm, Protocol: x.Protocol, Time: x.Time, Model: x.Own, Limit: limitOf(&x), Warnings: x.Warnings,
 		Wire: units.Rate(x.Work.Wire / x.Time.Seconds()), Line: units.Rate(x.Work.Line)}
 	out.Low, out.High = x.Band()
-	out.Basis = b.basis(&p)
+	out.Basis = b.basis(&x)
 	return out, nil
 }
 

@@ -13,9 +13,10 @@ import (
 // shape. Cases of several machines may share all but the base.
 type kernelModel struct {
 	belief
-	bases []string // groups of cases with a base of their own
-	chain bool
-	line  float64
+	bases   []string // groups of cases with a base of their own
+	chain   bool
+	line    float64
+	reached int // the last piece that a case's chunk has bytes of
 }
 
 // newKernelModel is the model of some cases; with groups, each machine, collective and
@@ -24,6 +25,9 @@ func newKernelModel(cases []KernelCase, b belief, groups bool) *kernelModel {
 	m := &kernelModel{belief: b, line: cases[0].Line}
 	for i := range cases {
 		m.chain = m.chain || cases[i].Passes > 0
+		for m.reached+1 < len(pieces) && cases[i].Chunk > pieces[m.reached+1] {
+			m.reached++
+		}
 		if name := baseOf(&cases[i]); groups && !slices.Contains(m.bases, name) {
 			m.bases = append(m.bases, name)
 		}
@@ -158,9 +162,16 @@ func (m *kernelModel) least(cases []KernelCase, s shape, start []float64) []floa
 		lower[i] = leastLatency * float64(m.Base)
 	}
 	lower[m.hopAt()], lower[m.netAt()] = leastLatency*float64(m.Hop), leastLatency*float64(m.NetHop)
-	for i, v := range m.slowdowns() {
-		believe(m.pieceAt()+i, v, m.deviation(i, v, m.line))
+	expected := m.slowdowns()
+	for i, v := range expected {
 		lower[m.pieceAt()+i] = leastSlowdown
+		if at := m.pieceAt() + i; i <= m.reached {
+			believe(at, v, m.deviation(i, v, m.line))
+		} else { // no row tells: as far from what is expected as the piece before it, so that rates go on as they are
+			row := make([]float64, m.size())
+			row[at], row[at-1] = noise/v, -noise/expected[i-1]
+			rows, want = append(rows, row), append(want, 0)
+		}
 	}
 	return boundedLeastSquares(rows, want, lower, start)
 }

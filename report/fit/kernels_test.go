@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"railyard/model/cost"
@@ -65,6 +66,23 @@ func TestKernelExtrapolatesRanks(t *testing.T) {
 		got := float64(k[0].Base) + c.Hops*float64(k[0].Hop) + (c.Steps+k[0].Drain)*k[0].Move(c.Chunk)/line*1e12
 		if !near(got, float64(c.Time), 0.1) {
 			t.Errorf("%v on 16 ranks: %.1f us, want %v", c.Size, got/1e6, c.Time)
+		}
+	}
+}
+
+// Beyond the largest measured size the rate goes on as it is, whatever was believed of such chunks.
+func TestRatesGoOn(t *testing.T) {
+	small := slices.DeleteFunc(made(0, 4), func(c KernelCase) bool { return c.Size > 64*units.MiB })
+	fast := constants
+	fast.Pieces = []cost.Piece{{Slowdown: 1.2}}
+	for i := range small {
+		small[i].Prior = fast
+	}
+	k, _ := Kernels(small, nil, false)
+	for _, c := range made(0, 4) {
+		got := float64(k[0].Base) + c.Hops*float64(k[0].Hop) + (c.Steps+k[0].Drain)*k[0].Move(c.Chunk)/line*1e12
+		if c.Size > 64*units.MiB && !near(got, float64(c.Time), 0.1) {
+			t.Errorf("%v, fitted up to 64 MiB: %.1f us, want %v", c.Size, got/1e6, c.Time)
 		}
 	}
 }

@@ -288,3 +288,36 @@ func TestProtocolParametersAct(t *testing.T) {
 		t.Errorf("with a slot of 4 KiB %v, as shipped %v", got, as)
 	}
 }
+
+// One process launches for all GPUs: small sizes take what launches take, large ones what kernels take, and those between take more than
+// either, as was measured on 4 H200 (validation/h200-nccl.csv, all_reduce in bfloat16: launches of 26 µs).
+func TestLaunchesDelayKernels(t *testing.T) {
+	const floor = 26 * units.Microsecond
+	r := runtime(t, load(t, "hgx-h200-4", topology.Options{}), "h200")
+	last := units.Time(0)
+	for size := units.Bytes(8); size <= units.GiB; size *= 2 {
+		a := Ask{Kind: collective.AllReduce, Size: size}
+		kernel := predict(t, r, a)
+		p, err := r.PredictLaunched(a, floor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more := max(floor, kernel.Time); p.Time < more || float64(p.Time) > math.Sqrt2*float64(more) || p.Time < last ||
+			p.Floored != (floor > kernel.Time) {
+			t.Errorf("%v: %v behind launches of %v, the kernel takes %v", size, p.Time, floor, kernel.Time)
+		}
+		if size <= LaunchSize && p.Time != floor {
+			t.Errorf("%v: %v, launches take %v", size, p.Time, floor)
+		}
+		if size == units.GiB && float64(p.Time) > 1.01*float64(kernel.Time) {
+			t.Errorf("%v: launches cost %v of %v", size, p.Time-kernel.Time, p.Time)
+		}
+		last = p.Time
+	}
+	for size, measured := range map[units.Bytes]float64{512 * units.KiB: 30, units.MiB: 33, 2 * units.MiB: 36, 4 * units.MiB: 43} {
+		p, err := r.PredictLaunched(Ask{Kind: collective.AllReduce, Size: size}, floor)
+		if err != nil || math.Abs(p.Time.Microseconds()/measured-1) > 0.15 {
+			t.Errorf("%v: %v (%v), measured %v µs", size, p.Time, err, measured)
+		}
+	}
+}

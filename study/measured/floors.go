@@ -6,6 +6,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
+	"railyard/sim/nccl"
 )
 
 // runKey is what rows of one run with one launch floor share.
@@ -19,7 +20,7 @@ func runOf(m measurement.Row) runKey { return runKey{m.ID, m.Launch, m.DType, m.
 
 // floorSize is the size up to which a run's times show nothing but its launch floor; of
 // a run that begins with a larger one, its first size.
-const floorSize = 8 * units.KiB
+const floorSize = nccl.LaunchSize
 
 // Floors are what a launch costs in each run, at least.
 type Floors map[runKey]units.Time

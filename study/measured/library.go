@@ -40,11 +40,10 @@ func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	p, err := c.with(r, profile, general).Predict(asked(m))
+	x, err := c.with(r, profile, general).PredictLaunched(asked(m), c.Floors[runOf(m)])
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	x := p.Behind(c.Floors[runOf(m)])
 	low, high := x.Band()
 	out := report.Predicted{Time: x.Time, Low: low, High: high, Own: x.Own, Schedule: x.Algorithm + "/" + x.Protocol, Profile: profile.Name,
 		Over: x.Over, Basis: x.Basis, Warnings: x.Warnings}
