@@ -81,3 +81,46 @@ func TestOneWay(t *testing.T) {
 		}
 	}
 }
+
+// TestCarrier: what carries a rank's messages is busy for a gap and the bytes of each that it sends or receives; channels have theirs
+// where they have.
+func TestCarrier(t *testing.T) {
+	const alpha, gap, rate = 10 * units.Microsecond, 2 * units.Microsecond, 4e9
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 3, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pairs  [][2]int
+		apart  bool
+		copies float64 // of a message, for which the busiest carrier is busy
+	}{
+		{[][2]int{{0, 1}}, false, 1},
+		{[][2]int{{0, 1}, {1, 0}}, false, 2}, // both ways
+		{[][2]int{{0, 1}, {0, 2}}, false, 2}, // to two
+		{[][2]int{{0, 1}, {2, 0}}, false, 2}, // to one, from another
+		{[][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}}, false, 4},
+		{[][2]int{{0, 1}, {1, 0}}, true, 1}, // each on a channel of its own
+	} {
+		s := flows(3, c.pairs...)
+		if c.apart {
+			s.Channels = nil
+			for _, pair := range c.pairs {
+				s.Channels = append(s.Channels, flows(3, pair).Channels...)
+			}
+		}
+		for _, size := range []units.Bytes{4, 4_000_000} {
+			p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Gap: gap, Carrier: rate, Channels: true,
+				Segments: []cost.Segment{{Alpha: alpha}}}}}
+			r, err := sim.Run(topo, s, size*units.Bytes(len(s.Channels)), p, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			busy := float64(gap) + float64(size)/rate*1e12
+			want := alpha - gap + units.Time(c.copies*busy) // of which one alone needs no gap
+			if off := float64(r.Time)/float64(want) - 1; off > 0.01 || off < -0.01 {
+				t.Errorf("%v of %v, apart %v: %v, want %v", c.pairs, size, c.apart, r.Time, want)
+			}
+		}
+	}
+}

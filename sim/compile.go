@@ -41,11 +41,12 @@ type Plan struct {
 	limit    int64         // looks, see Limited
 }
 
-// route is what all connections of a job between two ranks share; where networks hash,
+// route is what all connections of a job between two ranks share; where networks hash, or channels have carriers of their own,
 // those of one channel.
 type route struct {
 	src, dst int32
 	job      int32
+	strand   int32 // the channel's; 0 for all
 	times    int32 // how many routes it stands for, channels counted
 	class    int32
 	team     bool    // full holds only its part of what is sent once for several

@@ -26,6 +26,7 @@ type charge struct {
 	solo   int64   // the same where it could share but is alone
 	limit  int64   // rate that it cannot exceed, whatever it shares
 	eff    float64 // of the line rate
+	each   float64 // bytes of its rank's carrier that each of its own takes
 	empty  bool    // no bytes have to move
 	ahead  bool    // α passes while messages before it move
 }
@@ -163,7 +164,7 @@ func (e *engine) charge(class, size int32) *charge {
 // price asks the profile.
 func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.opts.countSteps {
-		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, empty: true}
+		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, each: 1, empty: true}
 	}
 	protocol := string(k.protocol)
 	if k.inSwitch {
@@ -173,15 +174,19 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 		protocol = one
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
-	if t.Gap > 0 && bytes > 0 {
+	each := 1.0
+	switch {
+	case bytes > 0 && t.Carrier > 0:
+		t, each = t.Carried(k.solo, bytes)
+	case bytes > 0 && t.Gap > 0:
 		t = t.Over(k.solo, bytes)
 	}
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, ahead: t.Ahead}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, ahead: t.Ahead}
 	limit := math.Inf(1)
-	for _, most := range []units.Rate{t.Cap, t.Node, t.NodeWay} {
+	for _, most := range []units.Rate{t.Cap, t.Node, t.NodeWay, units.Rate(float64(t.Carrier) / each)} {
 		if most > 0 {
 			limit = min(limit, float64(most))
 		}

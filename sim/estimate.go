@@ -71,6 +71,7 @@ type seqCost struct {
 	time   float64 // alone on its route, one after the other
 	bytes  float64
 	weight float64 // bytes over efficiency
+	each   float64 // what they take of their ranks' carriers
 }
 
 // conn counts a connection's messages.
@@ -85,6 +86,7 @@ func (x *estimator) conn(i int32) {
 			c.time += times * float64(m.solo)
 			c.bytes += times * float64(x.e.table.bytes[s])
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
+			c.each += times * float64(x.e.table.bytes[s]) * m.each
 		}
 		x.seqs[key] = c
 	}
@@ -92,7 +94,10 @@ func (x *estimator) conn(i int32) {
 	x.most = max(x.most, first+c.time*n)
 	for _, u := range r.use {
 		l, weight := &x.load[u.res], c.weight
-		if x.e.res[u.res].node != nil {
+		switch side := x.e.res[u.res].node; {
+		case side != nil && side.carrier:
+			weight = c.each
+		case side != nil:
 			weight = c.bytes
 		}
 		if l.weight == 0 || first < l.first {

@@ -13,13 +13,31 @@ import (
 // PCIe, cores that copy. A profile says what that carries (see cost.Curve), each way and both ways together. A message takes of it its
 // bytes, in the node that it leaves and in the one that it enters.
 
+//
+// What carries the messages of a rank, or of each of its channels, such as a thread, is a resource too: both ways, and for a while of
+// each message, however small.
+
 // side is what messages share in a node, and which.
 type side struct {
-	node  int
-	which string // leave, enter, or both
+	node    int
+	which   string // leave, enter, or both
+	carrier bool   // of a rank
+	rank    int32
+	channel int32
 }
 
 const both = "leave and enter"
+
+// carried is what a rank's messages on a channel share; 0 for all.
+func (c *compiler) carried(rank, channel int32) side {
+	node := c.topo.NodeOf(int(rank))
+	if y := c.symmetry; y != nil {
+		rank -= y.first[node]
+		node, _ = y.Orbit(node)
+		rank += y.first[node]
+	}
+	return side{node, fmt.Sprintf("%s at rank %d of", both, rank), true, rank, channel}
+}
 
 // sharers are routes that share a side.
 type sharers struct {
@@ -29,11 +47,14 @@ type sharers struct {
 }
 
 // inNodes are the rates of what messages of a protocol share.
-type inNodes struct{ node, way units.Rate }
+type inNodes struct {
+	node, way, carrier units.Rate
+	channels           bool // carry messages apart
+}
 
 func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
 	t := p.profile.Transfer(topology.Network, string(protocol), 0)
-	return inNodes{t.Node, t.NodeWay}
+	return inNodes{t.Node, t.NodeWay, t.Carrier, t.Channels}
 }
 
 // shareNodes adds resources of nodes to the routes between them.
@@ -47,12 +68,16 @@ func (c *compiler) shareNodes() error {
 		}
 		t := c.sharedInNodes(c.jobs[r.job].Schedule.Protocol)
 		from, to := c.topo.NodeOf(int(r.src)), c.topo.NodeOf(int(r.dst))
-		for _, x := range []sharers{{side{from, both}, t.node, nil}, {side{to, both}, t.node, nil}, {side{from, "leave"}, t.way, nil},
-			{side{to, "enter"}, t.way, nil}} {
+		for _, x := range []sharers{{side{node: from, which: both}, t.node, nil}, {side{node: to, which: both}, t.node, nil},
+			{side{node: from, which: "leave"}, t.way, nil}, {side{node: to, which: "enter"}, t.way, nil},
+			{c.carried(r.src, r.strand), t.carrier, nil}, {c.carried(r.dst, r.strand), t.carrier, nil}} {
 			if x.rate == 0 {
 				continue
 			}
 			node, size := c.nodeOrbit(x.node)
+			if x.carrier && t.channels { // of which one stands for others
+				size *= int(c.channelsOf(r.strand))
+			}
 			if x.node = node; r.times%int32(size) != 0 {
 				return fmt.Errorf("%w: %d routes of %d nodes", errAsymmetric, r.times, size)
 			}
@@ -79,12 +104,15 @@ func (c *compiler) nodeOrbit(node int) (first, size int) {
 	return node, 1
 }
 
-// weight is what a byte takes of a resource in a message of some efficiency.
-func (r *resource) weight(full, efficiency float64) float64 {
-	if r.node != nil {
-		return full
+// weight is what a byte takes of a resource in a message of some cost.
+func (r *resource) weight(full float64, k *charge) float64 {
+	switch {
+	case r.node == nil:
+		return full / k.eff
+	case r.node.carrier:
+		return full * k.each
 	}
-	return full / efficiency
+	return full
 }
 
 // NodeLoad is what all messages share that leave or enter a node by its adapters.

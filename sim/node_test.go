@@ -66,45 +66,48 @@ func TestNodeShared(t *testing.T) {
 
 // TestNodeSharedFolded: plans in which nodes stand for others take as long as those where none does, and estimates are no longer.
 func TestNodeSharedFolded(t *testing.T) {
-	p := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{{Medium: "network", Protocol: "any", Node: 30e9, NodeWay: 20e9,
-		Segments: []cost.Segment{{Alpha: 5 * units.Microsecond, Efficiency: 0.7}}}}}
-	for _, kind := range []collective.Kind{collective.AllToAll, collective.AllGather, collective.AllReduce, collective.Broadcast} {
-		topo := dgx(t, 4, 4)
-		gen := schedule.GenDirect
-		if kind == collective.AllReduce {
-			gen = schedule.GenRing
-		}
-		s := flat(gen, kind, 16, 1)
-		folded, err := Compile(topo, s, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole, err := CompileFlat(topo, s, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, size := range []units.Bytes{units.KiB, 3 << 20, 1 << 30} {
-			a, err := folded.Time(size)
+	curve := cost.Curve{Medium: "network", Protocol: "any", Segments: []cost.Segment{{Alpha: 5 * units.Microsecond, Efficiency: 0.7}}}
+	free := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{curve}}
+	node, carried, apart := curve, curve, curve
+	node.Node, node.NodeWay = 30e9, 20e9
+	carried.Carrier, carried.Gap = 10e9, units.Microsecond
+	apart.Carrier, apart.Gap, apart.Channels = 4e9, units.Microsecond, true
+	for _, curve := range []cost.Curve{node, carried, apart} {
+		p := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{curve}}
+		for _, kind := range []collective.Kind{collective.AllToAll, collective.AllGather, collective.AllReduce, collective.Broadcast} {
+			topo, gen := dgx(t, 4, 4), schedule.GenDirect
+			if kind == collective.AllReduce {
+				gen = schedule.GenRing
+			}
+			s := flat(gen, kind, 16, 2)
+			folded, err := Compile(topo, s, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := whole.Time(size)
+			whole, err := CompileFlat(topo, s, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if least := folded.LowerEstimate(size); a != b || least > a {
-				t.Errorf("%v of %v: %v folded, %v flat, estimated %v", kind, size, a, b, least)
+			for _, size := range []units.Bytes{units.KiB, 3 << 20, 1 << 30} {
+				a, err := folded.Time(size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := whole.Time(size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if least := folded.LowerEstimate(size); a != b || least > a {
+					t.Errorf("%v of %v, %+v: %v folded, %v flat, estimated %v", kind, size, curve, a, b, least)
+				}
 			}
-		}
-		free := *p
-		free.Curves = []cost.Curve{p.Curves[0]}
-		free.Curves[0].Node, free.Curves[0].NodeWay = 0, 0
-		without, err := Run(topo, s, 1<<30, &free, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if with, _ := whole.Time(1 << 30); with <= without.Time {
-			t.Errorf("%v: %v, as long as without what nodes share (%v)", kind, with, without.Time)
+			without, err := Run(topo, s, 1<<30, free, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if with, _ := whole.Time(1 << 30); with <= without.Time {
+				t.Errorf("%v, %+v: %v, as long as without what nodes share (%v)", kind, curve, with, without.Time)
+			}
 		}
 	}
 }

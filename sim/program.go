@@ -302,7 +302,7 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 
 func (c *compiler) route(of connKey, times int32) (int32, error) {
 	k := routeKey{src: of.src, dst: of.dst, times: times, job: c.strands[of.channel].job}
-	if c.options.Hashing != nil {
+	if c.options.Hashing != nil || c.sharedInNodes(c.jobs[k.job].Schedule.Protocol).channels {
 		k.strand = of.channel
 	}
 	member, inTeam := c.teams.of[[2]int32{of.src, of.dst}]
@@ -313,7 +313,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 		return id, nil
 	}
 	id := int32(len(c.routes))
-	r := route{src: k.src, dst: k.dst, job: k.job, times: k.times, full: member.full, team: inTeam}
+	r := route{src: k.src, dst: k.dst, job: k.job, strand: k.strand, times: k.times, full: member.full, team: inTeam}
 	if !inTeam {
 		if err := c.find(&r, k.strand, id); err != nil {
 			return 0, err

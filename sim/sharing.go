@@ -171,14 +171,15 @@ func (s *sharing) add(e *engine, c int32) {
 	f.version++
 	uses := s.of(f)
 	var weighted []usage
-	if k.eff != 1 {
+	plain := k.eff == 1 && k.each == 1
+	if !plain {
 		weighted = e.routes[e.Plan.conns[c].route].use
 	}
 	for i := range uses {
 		u := &uses[i]
-		if u.load = u.full; k.eff != 1 {
+		if u.load = u.full; !plain {
 			for u.load = 0; len(weighted) > 0 && weighted[0].res == u.res; weighted = weighted[1:] {
-				u.load += fixedWeight(e.res[u.res].weight(weighted[0].weight, k.eff), weighted[0].count)
+				u.load += fixedWeight(e.res[u.res].weight(weighted[0].weight, k), weighted[0].count)
 			}
 		}
 		x := &s.res[u.res]

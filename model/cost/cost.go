@@ -60,8 +60,12 @@ type Curve struct {
 	Ahead bool `file:"ahead"`
 	// What all messages that leave or enter a node by its adapters share, whatever their efficiency: memory, a switch of PCIe, cores
 	// that copy. 0: nothing but links.
-	Node     units.Rate `file:"node"`     // both ways together
-	NodeWay  units.Rate `file:"node_way"` // each way
+	Node    units.Rate `file:"node"`     // both ways together
+	NodeWay units.Rate `file:"node_way"` // each way
+	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread; each keeps it busy for
+	// Gap, too. 0: not known; then Gap is an adapter's, each way.
+	Carrier  units.Rate `file:"carrier"`
+	Channels bool       `file:"channels"` // each channel has a carrier of its own, as a library's communicators have
 	Reduce   units.Rate `file:"reduce"`   // the profile's in schedules of this very protocol; 0: as there
 	Copy     units.Rate `file:"copy"`
 	Segments []Segment  `file:"segments,some,lines"`

@@ -26,8 +26,9 @@ type Transfer struct {
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
 	Ahead      bool       // see Curve
-	// What all messages of a node's adapters share; 0: nothing but links.
-	Node, NodeWay units.Rate
+	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
+	Node, NodeWay, Carrier units.Rate
+	Channels               bool
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -47,7 +48,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	}
 	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
-		x.Node, x.NodeWay = c.Node, c.NodeWay
+		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
 	}
 	return x
 }
@@ -169,6 +170,19 @@ func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 
 // anyMedium stands for every medium or every protocol in a curve.
 const anyMedium = "any"
+
+// Carried is such a message of so many bytes (> 0) over a line, and what each of its bytes takes of its rank's carrier, which is busy for
+// the gap, too, in bytes. One alone takes as long as before.
+func (x Transfer) Carried(line float64, bytes units.Bytes) (t Transfer, each float64) {
+	each = 1 + x.Gap.Seconds()*float64(x.Carrier)/float64(bytes)
+	rate := min(line*x.Efficiency, float64(x.Carrier))
+	if x.Cap > 0 {
+		rate = min(rate, float64(x.Cap))
+	}
+	busy, alone := each*float64(bytes)/float64(x.Carrier), float64(bytes)/rate
+	x.Alpha = max(x.Alpha-units.Time(max(busy-alone, 0)*1e12), 0)
+	return x, each
+}
 
 // Over is the transfer of so many bytes (> 0) over a line (bytes/s) to which nothing is handed faster than a message in
 // each gap: where bytes take less than that, they have less of the line, and one alone takes as long as before.

@@ -125,6 +125,7 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
 	f.between = add(topology.Network, string(protocol), f.alone())
+	f.between.Channels = protocol == schedule.Staged // each stream has a communicator of its own
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.within = add(medium, string(protocol), f.rows[inside])
 	}
@@ -190,11 +191,35 @@ func (f *engineFit) all() error {
 	if err != nil {
 		return err
 	}
-	if err := f.least(costs, rows); err != nil {
+	if err := f.best(costs, rows); err != nil {
 		return err
 	}
 	large := slices.DeleteFunc(slices.Clone(f.rows[reduced]), func(r engineRow) bool { return r.bytes < engineSizes[len(engineSizes)-2] })
 	return f.rate(&f.between.Reduce, large...)
+}
+
+// best are the costs at which rows are least off, from where each cost alone was found, and from where half of the first, α, is the gap's:
+// what goes both ways at once shows the two together.
+func (f *engineFit) best(costs []engineCost, rows []engineRow) error {
+	least, where := math.Inf(1), []float64(nil)
+	for _, moved := range []float64{0, 0.5} {
+		x := make([]float64, len(costs))
+		for i := range costs {
+			if x[i] = costs[i].value; costs[i].gap {
+				x[i] += moved * costs[0].value
+			}
+		}
+		x[0] *= 1 - moved
+		sum, at, err := f.least(costs, x, rows)
+		if err != nil {
+			return err
+		}
+		if sum < least {
+			least, where = sum, at
+		}
+	}
+	_, err := f.at(costs, where, rows)
+	return err
 }
 
 // slowest and fastest rates that are looked for, in bytes/s.
@@ -208,6 +233,7 @@ func (f *engineFit) rate(r *units.Rate, rows ...engineRow) error {
 // engineCost is one that rows tell: from low to high, the larger the longer.
 type engineCost struct {
 	low, high, value float64
+	gap              bool
 	set              func(float64)
 }
 
@@ -306,17 +332,21 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		costs = slices.Insert(costs, 0, back)
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
-	gap := engineCost{low: soon, high: costs[0].value, set: func(x float64) { c.Gap = units.Time(x) }}
+	gap := engineCost{low: soon, high: costs[0].value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
+	carrier := rateCost(&c.Carrier)
+	if !c.Channels { // what waits for messages is not what sends them
+		carrier.high = carrier.low
+	}
 	last := func(pattern string) []engineRow { return f.rows[pattern][max(len(f.rows[pattern])-1, 0):] }
 	for _, x := range []struct {
 		cost engineCost
 		show []engineRow
-	}{{adapter, f.sideBySide()}, {rateCost(&c.NodeWay), last(away)}, {rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))},
-		{gap, f.furtherMessages()}} {
+	}{{adapter, f.sideBySide()}, {carrier, slices.Concat(last(toAll), last(oneByOne))}, {rateCost(&c.NodeWay), last(away)},
+		{rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))}, {gap, f.furtherMessages()}} {
 		if err := f.find(&x.cost, x.show); err != nil {
 			return nil, nil, err
 		}
-		if x.cost.value > x.cost.low {
+		if x.cost.value > x.cost.low || x.cost.gap {
 			costs = append(costs, x.cost)
 		}
 	}

@@ -6,15 +6,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// least moves costs, each in the logarithm, to where rows are least off: by Levenberg's and Marquardt's method, with derivatives by
-// differences. Rows that are off by much more than usual, as these costs do not explain them, count for little (Cauchy's loss); what hardly
-// shows in any row stays near where it was.
-func (f *engineFit) least(costs []engineCost, rows []engineRow) error {
+// least is where costs, each in the logarithm, leave rows least off, from where it begins, and how far off they are there: by Levenberg's
+// and Marquardt's method, with derivatives by differences. Rows that are off by much more than usual, as these costs do not explain
+// them, count for little (Cauchy's loss); what hardly shows in any row stays near where it was.
+func (f *engineFit) least(costs []engineCost, from []float64, rows []engineRow) (float64, []float64, error) {
 	const rounds, most, keep = 40, 1e6, 1e-4
 	x := make([]float64, len(costs))
 	for i := range costs {
-		x[i] = math.Log(costs[i].value)
+		x[i] = math.Log(from[i])
 	}
+	bound(costs, x)
 	began := append([]float64(nil), x...)
 	sum := func(off []float64, at []float64) (s float64) {
 		for _, o := range off {
@@ -27,13 +28,13 @@ func (f *engineFit) least(costs []engineCost, rows []engineRow) error {
 	}
 	off, err := f.at(costs, x, rows)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	damping := 1e-2
 	for range rounds {
 		j, err := f.slopes(costs, x, off, rows)
 		if err != nil {
-			return err
+			return 0, nil, err
 		}
 		better := false
 		for ; !better && damping < most; damping *= 4 {
@@ -41,7 +42,7 @@ func (f *engineFit) least(costs []engineCost, rows []engineRow) error {
 			bound(costs, next)
 			then, err := f.at(costs, next, rows)
 			if err != nil {
-				return err
+				return 0, nil, err
 			}
 			if was, is := sum(off, x), sum(then, next); is < was*(1-1e-4) {
 				x, off, better = next, then, true
@@ -52,8 +53,7 @@ func (f *engineFit) least(costs []engineCost, rows []engineRow) error {
 			break
 		}
 	}
-	_, err = f.at(costs, x, rows)
-	return err
+	return sum(off, x), x, nil
 }
 
 // usual is by how much rows are off, as logarithms, that these costs explain.
