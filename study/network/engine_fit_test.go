@@ -76,6 +76,19 @@ func TestCopiesHidden(t *testing.T) {
 	}
 }
 
+// TestFaster: of two rounds the faster rows stay, also those that only one has.
+func TestFaster(t *testing.T) {
+	row := func(kind string, bytes units.Bytes, took float64) measurement.Link {
+		return measurement.Link{Kind: kind, Bytes: bytes, Value: took}
+	}
+	got := faster([]measurement.Link{row("a", 1, 5), row("a", 2, 7), row("b", 1, 3)}, []measurement.Link{row("a", 1, 4), row("a", 2, 8),
+		row("c", 1, 1)})
+	want := []measurement.Link{row("a", 1, 4), row("a", 2, 7), row("b", 1, 3), row("c", 1, 1)}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // TestRowsOfBefore: what is left out of rows is said.
 func TestRowsOfBefore(t *testing.T) {
 	for kind, want := range map[string]int{"net_proxy": 1, "net_stages": 1, "net_stages" + oneByOne: 0} {
