@@ -173,10 +173,10 @@ func (r *ComparedRow) row(names, header []string, profile string) CompareRow {
 	}
 	out := CompareRow{File: cells(names, header, r.Measured), Case: keyOf(r.Measured).where(), SizeBytes: int64(r.Measured.Size),
 		Way: p.Schedule, At: position(r.File, r.Measured),
-		MeasuredUS: r.Measured.Time.Microseconds(), InPlaceUS: Known(r.Measured.InPlace), PredictedUS: p.Time.Microseconds(),
-		LowUS: Known(p.Low), HighUS: Known(p.High), Error: round6(r.Error),
+		MeasuredUS: r.Measured.Time.Microseconds(), InPlaceUS: OrNil(r.Measured.InPlace), PredictedUS: p.Time.Microseconds(),
+		LowUS: OrNil(p.Low), HighUS: OrNil(p.High), Error: round6(r.Error),
 		BusBW: positive(r.busBW(r.Measured.Time)), LowBusBW: positive(r.busBW(p.High)), HighBusBW: positive(r.busBW(p.Low)),
-		OwnUS:    Known(p.Own),
+		OwnUS:    OrNil(p.Own),
 		Schedule: p.Schedule, Profile: profile, Verdict: r.verdict(), Warnings: append([]string{}, p.Warnings...)}
 	if p.Own != 0 {
 		e := round6(r.ownError())
@@ -257,8 +257,8 @@ func cell(column, text string) any {
 
 func position(file string, m measurement.Row) string { return fmt.Sprintf("%s:%d", file, m.Line) }
 
-// Known is a time in microseconds, nil where there is none.
-func Known(t units.Time) *float64 { return positive(t.Microseconds()) }
+// OrNil is a time in microseconds, nil where there is none.
+func OrNil(t units.Time) *float64 { return positive(t.Microseconds()) }
 
 // positive is a number above 0, else nil.
 func positive(v float64) *float64 {

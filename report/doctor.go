@@ -42,8 +42,8 @@ type DoctorUnjudged struct {
 	Missing string `json:"missing" doc:"facts that nobody knows"`
 }
 
-// Sick is how many findings break jobs or cost time.
-func (d *DoctorDocument) Sick() (n int) {
+// Faults is how many findings break jobs or cost time.
+func (d *DoctorDocument) Faults() (n int) {
 	for _, f := range d.Findings {
 		if f.Level != "notice" {
 			n++

@@ -2,16 +2,16 @@ package report
 
 // DoctorSetup is what NCCL has set up for communicators that are alike, by its log.
 type DoctorSetup struct {
-	Count    int    `json:"communicators" text:"communicators" doc:"that are alike in all of this"`
-	Ranks    int    `json:"ranks" text:"ranks"`
-	Nodes    int    `json:"nodes" text:"nodes" zero:"–" doc:"0: not said"`
-	Network  string `json:"network" text:"network" doc:"between nodes"`
-	Channels int    `json:"channels" text:"channels" zero:"–" doc:"of rings and trees; 0: not said"`
-	Expected *int   `json:"expected_channels" text:"expected" doc:"by NCCL's search on that machine; empty where that is not known"`
-	NVLS     int    `json:"nvls_channels" text:"NVLS"`
-	Ways     string `json:"transports" text:"connections" doc:"transports, with how many connections each"`
-	Rings    string `json:"rings" text:"rings" doc:"orders of ranks, with how many channels each"`
-	Trees    string `json:"trees" text:"trees" doc:"each rank with those below it in brackets, with how many channels each"`
+	Count       int    `json:"communicators" text:"communicators" doc:"that are alike in all of this"`
+	Ranks       int    `json:"ranks" text:"ranks"`
+	Nodes       int    `json:"nodes" text:"nodes" zero:"–" doc:"0: not said"`
+	Network     string `json:"network" text:"network" doc:"between nodes"`
+	Channels    int    `json:"channels" text:"channels" zero:"–" doc:"of rings and trees; 0: not said"`
+	Expected    *int   `json:"expected_channels" text:"expected" doc:"by NCCL's search on that machine; empty where that is not known"`
+	NVLS        int    `json:"nvls_channels" text:"NVLS"`
+	Connections string `json:"transports" text:"connections" doc:"transports, with how many connections each"`
+	Rings       string `json:"rings" text:"rings" doc:"orders of ranks, with how many channels each"`
+	Trees       string `json:"trees" text:"trees" doc:"each rank with those below it in brackets, with how many channels each"`
 }
 
 // DoctorChoice is what NCCL's tuner chose for a collective, beside what was expected of it there.

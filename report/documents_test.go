@@ -51,13 +51,13 @@ func loadedDocument() *report.PlanDocument {
 	d.Rows[1].IdleUS, d.Rows[1].LoadSlowdown = 4175.25, 1
 	d.Counts = &report.Counts{File: "c.csv", LargestRow: 1024, Total: 3584, ZeroPairs: 40}
 	d.Pareto = &report.Pareto{SmallBytes: 8, LargeBytes: 1 << 30, Points: []report.ParetoPoint{
-		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, OnFront: true,
+		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, Pareto: true,
 			Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
 		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47,
 			Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
-		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, OnFront: true,
+		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, Pareto: true,
 			Best: []report.SizeRange{}},
-		{Schedule: "ring/simple", LatencyUS: 20, LargeUS: 4175.25, PerByte: 3.8885, AlgBW: 257.1, BusBW: 449.9, OnFront: true,
+		{Schedule: "ring/simple", LatencyUS: 20, LargeUS: 4175.25, PerByte: 3.8885, AlgBW: 257.1, BusBW: 449.9, Pareto: true,
 			Best: []report.SizeRange{{From: 1 << 20, To: 1 << 30}}},
 	}}
 	return d

@@ -52,13 +52,13 @@ type GroupRow struct {
 }
 
 // Unhealthy says that something is surely faulty, whichever part it is.
-func (d *GroupsDocument) Unhealthy() bool { return d.Sick() > 0 || d.Healthy <= 1-sure }
+func (d *GroupsDocument) Unhealthy() bool { return d.Faulty() > 0 || d.Healthy <= 1-sure }
 
 // sure is from which probability on something is taken to be so.
 const sure = 0.99
 
-// Sick is how many parts are surely faulty.
-func (d *GroupsDocument) Sick() (n int) {
+// Faulty is how many parts are surely faulty.
+func (d *GroupsDocument) Faulty() (n int) {
 	for _, s := range d.Suspects {
 		if s.Named {
 			n++

@@ -105,7 +105,7 @@ func judgedRow(r *ComparedRow) JudgedRow {
 		GPUs: m.GPUs / max(m.Nodes, 1), MeasuredUS: m.Time.Microseconds(), PredictedUS: p.Time.Microseconds(),
 		LowUS: p.Low.Microseconds(), HighUS: p.High.Microseconds(), Warnings: append([]string{}, p.Warnings...)}
 	out.Algo, out.Proto, _ = strings.Cut(p.Schedule, "/")
-	out.OwnUS = Known(p.Own)
+	out.OwnUS = OrNil(p.Own)
 	return out
 }
 

@@ -15,7 +15,7 @@ type ParetoPoint struct {
 	PerByte   float64     `json:"ps_per_byte" text:"ps/byte" as:"factor"`
 	AlgBW     float64     `json:"algbw_GBps"`
 	BusBW     float64     `json:"busbw_GBps" text:"busbw"`
-	OnFront   bool        `json:"on_front" text:"on the front"`
+	Pareto    bool        `json:"on_front" text:"on the front"`
 	Best      []SizeRange `json:"best" csv:"" title:"Sizes at which each is best" doc:"empty where another one is faster at every size"`
 }
 

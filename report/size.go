@@ -43,7 +43,7 @@ type SizeRow struct {
 	Optics         int     `json:"optics" zero:"–"`
 	Priced         bool    `json:"priced"`
 	Meets          bool    `json:"meets" text:"meets it"`
-	OnFront        bool    `json:"on_front" text:"on the front" doc:"no other design beats it in time, cost and power"`
+	Pareto         bool    `json:"on_front" text:"on the front" doc:"no other design beats it in time, cost and power"`
 	Error          string  `json:"error,omitempty" doc:"why there is no step"`
 	Unpriced       string  `json:"unpriced,omitempty"`
 }

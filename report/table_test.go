@@ -27,7 +27,7 @@ func documents(t *testing.T) map[string]any {
 	plan := loadedDocument()
 	plan.Pareto = nil
 	plan.Rows[0].WhyNotOther[1].Gain = .002
-	plan.Rows[1].Library = report.Library{Way: "nvls/simple", TimeUS: v(4800), ModelUS: v(4100), MeasuredUS: v(4900),
+	plan.Rows[1].Library = report.Library{Choice: "nvls/simple", TimeUS: v(4800), ModelUS: v(4100), MeasuredUS: v(4900),
 		MeasuredIn: "a-series"}
 	plan.Rows[0].How = "everybody talks to everybody"
 	compare := compareMixed(t)
@@ -85,7 +85,7 @@ func documents(t *testing.T) map[string]any {
 			Currency: "USD", Prices: "list", Date: "2026-01-01", Months: 36, Best: 0,
 			Rows: []report.SizeRow{{Design: "8 × dgx-h100, rails", Node: "dgx-h100", Nodes: 8, GPUs: 64, StepMS: 842,
 				UnitsPerSecond: 435012, Days: 26.6, MFU: .41, Layout: "dp8 tp8", Bottleneck: "compute", Purchase: 3e6, Total: 5e6,
-				Watts: 90000, BisectionGBps: 1600, Switches: 12, Cables: 128, Optics: 256, Priced: true, Meets: true, OnFront: true,
+				Watts: 90000, BisectionGBps: 1600, Switches: 12, Cables: 128, Optics: 256, Priced: true, Meets: true, Pareto: true,
 				Unpriced: "no"}, {Design: "1 × dgx-v100", Error: "does not fit"}}},
 		"cost": &report.CostDocument{Schema: "railyard.cost/v1", Topology: "superpod", Nodes: 8, GPUs: 64, Prices: "list",
 			PricesDate: "2026-01-01", Currency: "USD", Months: 1, Utilisation: .8, Purchase: 3e6, Network: 4e5,

@@ -146,7 +146,7 @@ func (y *nodeSymmetry) label(s *schedule.Schedule, stay bool) func(node int) int
 func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
 	along := x.along[axis]
 	if along == schedule.AnyOrder {
-		inner, dealt := x.dealt(axis)
+		inner, dealt := x.distributed(axis)
 		out = append(out, t.AxisTree(x.dims, x.place, axis, inner, func(n int) int { return x.label(n)*len(dealt) + int(dealt[n]) }))
 	}
 	if along != schedule.Standing && !x.asymmetric {
@@ -155,10 +155,10 @@ func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group)
 	return out
 }
 
-// dealt says what becomes along an axis of coordinates that some groups do not have: these are dealt to those that they
+// distributed says what becomes along an axis of coordinates that some groups do not have: these are dealt to those that they
 // have, in turn, as long as there are as many for each. inner are the coordinates that go together so, by size of such groups, the
 // largest first; and by node which ones are alike.
-func (x *nodeAxes) dealt(axis int) (inner [][]int32, alike []int32) {
+func (x *nodeAxes) distributed(axis int) (inner [][]int32, alike []int32) {
 	alike = make([]int32, len(x.first))
 	if x.place == nil {
 		return nil, alike

@@ -26,18 +26,18 @@ func (r *resource) add(capacity float64, port bool) {
 // sameRate is by how much capacities may differ by rounding alone.
 const sameRate = 1 + 1e-9
 
-// crowd says what resources carry while several messages cross them.
-func (c *compiler) crowd() {
+// setCongestedRates says what resources carry while several messages cross them.
+func (c *compiler) setCongestedRates() {
 	for i := range c.res {
 		r := &c.res[i]
-		if r.crowded = r.capacity; c.options.Congested > 0 && r.links > r.capacity*sameRate {
-			r.crowded *= c.options.Congested
+		if r.congestedRate = r.capacity; c.options.Congested > 0 && r.links > r.capacity*sameRate {
+			r.congestedRate *= c.options.Congested
 		}
 	}
 }
 
-// crowd is what congestion depends on.
-type crowd struct {
+// congestionKey is what congestion depends on.
+type congestionKey struct {
 	unused   amount // of a resource's capacity, while several messages cross it
 	messages int32  // that do, those that one stands for counted
 }

@@ -61,7 +61,7 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 		if p.res[i].node != nil {
 			kind = 7
 		}
-		f.colour.res[i] = symmetry.Mix(symmetry.Mix(kind, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].crowded)))
+		f.colour.res[i] = symmetry.Mix(symmetry.Mix(kind, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].congestedRate)))
 	}
 	for i := range p.conns {
 		k := &p.conns[i]

@@ -58,7 +58,7 @@ func (p *Plan) peersOf(k *conn) float64 {
 	if p.symmetry == nil {
 		return 1
 	}
-	return float64(k.times / p.symmetry.standsFor(p.routes[k.route].src) / p.symmetry.times[k.channel])
+	return float64(k.times / p.symmetry.multiplicity(p.routes[k.route].src) / p.symmetry.times[k.channel])
 }
 
 // spreadLinks gives all links what those carry that stand for them.
@@ -100,8 +100,8 @@ func balance(r *Result) Balance {
 		links.add(l.Utilisation)
 	}
 	var b Balance
-	b.Ranks, b.LeastRank = ranks.evenness()
-	b.Links, b.LeastLink = links.evenness()
+	b.Ranks, b.MinRank = ranks.evenness()
+	b.Links, b.MinLink = links.evenness()
 	return b
 }
 

@@ -121,7 +121,7 @@ func (c *compiler) expand() error {
 			c.scratch = append(c.scratch, c.x.ScratchChunks())
 		}
 		phases := len(c.channel(int32(ch)).Phases)
-		ranks, times := c.standIns(ch)
+		ranks, times := c.representatives(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (c *compiler) expand() error {
 				c.self = r
 				l := lane{rank: c.job.rank(c.self), channel: int32(ch), phase: int32(ph), before: -1, after: -1, sibling: -1, times: times}
 				if c.symmetry != nil {
-					l.times *= c.symmetry.standsFor(r)
+					l.times *= c.symmetry.multiplicity(r)
 				}
 				if ph > 0 {
 					l.before = id - int32(len(ranks))
@@ -174,9 +174,9 @@ func (c *compiler) program(buf []schedule.Op, s strand, phase, rank int) ([]sche
 	return c.x.AppendOnce(buf, int(s.channel), phase, rank)
 }
 
-// standIns says which ranks of a channel are compiled, and how many lanes each lane
+// representatives says which ranks of a channel are compiled, and how many lanes each lane
 // stands for.
-func (c *compiler) standIns(channel int) (ranks []int32, times int32) {
+func (c *compiler) representatives(channel int) (ranks []int32, times int32) {
 	y := c.symmetry
 	switch {
 	case y == nil:
@@ -281,7 +281,7 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	if c.symmetry != nil {
 		var count int32
 		key.src, key.dst, count = c.symmetry.canonical(key.src, key.dst)
-		times = count * c.symmetry.standsFor(key.src) * c.channelsOf(key.channel)
+		times = count * c.symmetry.multiplicity(key.src) * c.channelsOf(key.channel)
 	}
 	k, ok := c.connOf[key]
 	if !ok {

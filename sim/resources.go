@@ -12,11 +12,11 @@ import (
 
 // resource stands for links that are always loaded in the same proportion.
 type resource struct {
-	capacity float64 // bytes/s of the link that limits, at line rate
-	links    float64 // the same of those that leave no switch of a network; +Inf: there are none
-	crowded  float64 // bytes/s while several messages cross it (see congestion.go)
-	routes   int32
-	node     *side // what a node's adapters share (see node.go), where efficiency, that of links, does not count; nil: links
+	capacity      float64 // bytes/s of the link that limits, at line rate
+	links         float64 // the same of those that leave no switch of a network; +Inf: there are none
+	congestedRate float64 // bytes/s while several messages cross it (see congestion.go)
+	routes        int32
+	node          *side // what a node's adapters share (see node.go), where efficiency, that of links, does not count; nil: links
 }
 
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
@@ -57,7 +57,7 @@ func (c *compiler) mergeLinks() error {
 	if err := c.shareNodes(); err != nil {
 		return err
 	}
-	c.crowd()
+	c.setCongestedRates()
 	return nil
 }
 

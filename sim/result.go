@@ -42,8 +42,8 @@ type Balance struct {
 	Ranks float64 // bytes sent by rank
 	Links float64 // utilisation of the links that carry anything
 	// The same for the least: 1 is perfectly even, 0 a rank that sends nothing.
-	LeastRank float64
-	LeastLink float64
+	MinRank float64
+	MinLink float64
 }
 
 // Split divides a time by cause; the four add up to it.

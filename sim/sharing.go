@@ -6,13 +6,13 @@ package sim
 // level that changes changes nothing about them. When transfers come or go, levels are worked
 // out again once for all changes of a moment, and of these only those that change (see settle).
 type sharing struct {
-	flows  []flow   // by connection
-	uses   []use    // of all flows, end to end
-	res    []shared // resources
-	active []int32  // connections under way, by resource (see shared.first)
-	dirty  []int32  // resources with changes since settle
-	crowds []crowd  // by resource; nil: congestion does not count
-	looked int64    // resources and transfers that settle has looked at, each time it has
+	flows  []flow          // by connection
+	uses   []use           // of all flows, end to end
+	res    []shared        // resources
+	active []int32         // connections under way, by resource (see shared.first)
+	dirty  []int32         // resources with changes since settle
+	crowds []congestionKey // by resource; nil: congestion does not count
+	looked int64           // resources and transfers that settle has looked at, each time it has
 	// working memory of settle
 	levels moments // resources by the level at which something may change on them
 	full   []int32 // resources that are full at a level
@@ -128,7 +128,8 @@ func (s *sharing) init(p *Plan) {
 	for i := range s.res {
 		s.res[i].apart = true
 		if p.options.Congested > 0 {
-			s.crowds = append(s.crowds, crowd{unused: product(fixedRate(p.res[i].capacity)-fixedRate(p.res[i].crowded), weightScale)})
+			lost := fixedRate(p.res[i].capacity) - fixedRate(p.res[i].congestedRate)
+			s.crowds = append(s.crowds, congestionKey{unused: product(lost, weightScale)})
 		}
 	}
 	for i := range s.flows {

@@ -141,7 +141,7 @@ func fromNothing(e *engine) map[int32]float64 {
 		c := product(fixedRate(e.Plan.res[r].capacity), weightScale)
 		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
 		if x := &e.Plan.res[r]; len(s.on(int32(r))) > 1 {
-			left[r] *= x.crowded / x.capacity
+			left[r] *= x.congestedRate / x.capacity
 		}
 		for _, f := range s.on(int32(r)) {
 			open[f] = true

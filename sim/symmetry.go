@@ -140,8 +140,8 @@ func (y *nodeSymmetry) ranks(nodes symmetry.Group) []int32 {
 	return out
 }
 
-// standsFor is how many ranks one of a first node stands for.
-func (y *nodeSymmetry) standsFor(rank int32) int32 {
+// multiplicity is how many ranks one of a first node stands for.
+func (y *nodeSymmetry) multiplicity(rank int32) int32 {
 	_, size := y.Orbit(int(y.node[rank]))
 	return int32(size)
 }

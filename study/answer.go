@@ -14,7 +14,7 @@ import (
 type Answer struct {
 	Question *Question
 	Rows     []Row
-	Front    *planner.Front // where Detail asks for it
+	Pareto   *planner.Front // where Detail asks for it
 	score    *score.Scorer
 	baseline *baseline
 }
@@ -114,8 +114,8 @@ func (q *Question) scorer() *score.Scorer {
 func (a *Answer) plan(progress Progress) (rows []planner.Row, err error) {
 	q := a.Question
 	o := q.planOptions(progress)
-	if q.asked.Detail.Front {
-		rows, a.Front, err = planner.PlanFront(q.asked.Topology, q.spec, q.asked.Sizes, a.score, o)
+	if q.asked.Detail.Pareto {
+		rows, a.Pareto, err = planner.PlanFront(q.asked.Topology, q.spec, q.asked.Sizes, a.score, o)
 		return rows, err
 	}
 	return planner.Plan(q.asked.Topology, q.spec, q.asked.Sizes, a.score, o)

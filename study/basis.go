@@ -29,8 +29,8 @@ func (b Basis) String() string {
 // Unsure reports whether nothing was measured that the time rests on directly.
 func (b *Basis) Unsure() bool { return b.Beyond || b.Kind == cost.Derived || b.Kind == cost.Assumed }
 
-// known are the kinds of origins from the best to the worst.
-var known = []cost.OriginKind{cost.Measured, cost.Fitted, cost.Derived, cost.Assumed, cost.LineRate}
+// originOrder are the kinds of origins from the best to the worst.
+var originOrder = []cost.OriginKind{cost.Measured, cost.Fitted, cost.Derived, cost.Assumed, cost.LineRate}
 
 // bases are those of plans on a question's machine, found once.
 type bases struct {
@@ -47,7 +47,7 @@ func (q *Question) basesOf() bases {
 	}
 	b := bases{moved: q.costs.OriginOver(media[0])}
 	for _, m := range media[1:] {
-		if o := q.costs.OriginOver(m); slices.Index(known, o.Kind) > slices.Index(known, b.moved.Kind) {
+		if o := q.costs.OriginOver(m); slices.Index(originOrder, o.Kind) > slices.Index(originOrder, b.moved.Kind) {
 			b.moved = o
 		}
 	}
@@ -57,7 +57,7 @@ func (q *Question) basesOf() bases {
 		b.inNetwork = cost.Origin{Kind: cost.Assumed,
 			Source: "operations of the network's switches cost what messages do: none were measured"}
 	}
-	if slices.Index(known, b.moved.Kind) > slices.Index(known, b.inNetwork.Kind) {
+	if slices.Index(originOrder, b.moved.Kind) > slices.Index(originOrder, b.inNetwork.Kind) {
 		b.inNetwork = b.moved
 	}
 	return b

@@ -37,7 +37,7 @@ type Search struct {
 // Detail is what an answer has besides the plans.
 type Detail struct {
 	Considered bool // what limits each schedule that was considered
-	Front      bool // schedules that no other beats in both latency and bandwidth
+	Pareto     bool // schedules that no other beats in both latency and bandwidth
 	Baseline   bool // what the communication library takes
 	Changes    bool // the same on the machine without its faults, and without the traffic of others
 }

@@ -212,7 +212,7 @@ func (s *searcher) journal(start, end int) error {
 			continue
 		}
 		s.done++
-		if !s.known(i) {
+		if !s.journaled(i) {
 			out = append(out, s.rows[i])
 		}
 	}
@@ -220,8 +220,8 @@ func (s *searcher) journal(start, end int) error {
 	return s.write(out)
 }
 
-// known reports whether the journal has a layout's row already.
-func (s *searcher) known(i int) bool {
+// journaled reports whether the journal has a layout's row already.
+func (s *searcher) journaled(i int) bool {
 	if s.o.Journal == nil {
 		return false
 	}
@@ -311,7 +311,7 @@ func (s *searcher) limit() units.Time {
 func (s *searcher) playAll(list []int) error {
 	var todo []int
 	for _, i := range list {
-		if !s.known(i) {
+		if !s.journaled(i) {
 			todo = append(todo, i)
 		}
 	}
@@ -351,7 +351,7 @@ func (s *searcher) prune() error {
 	var out []Row
 	for _, i := range slices.Concat(s.sharp, s.queue) {
 		s.rows[i].Status = Pruned
-		if !s.known(i) {
+		if !s.journaled(i) {
 			out = append(out, s.rows[i])
 		}
 	}

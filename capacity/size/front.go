@@ -12,9 +12,9 @@ type Score struct {
 	Known                    bool
 }
 
-// Front says which scores no other beats: none is at least as good in everything and
+// ParetoFront says which scores no other beats: none is at least as good in everything and
 // better in something. Of equal ones the first is on the front.
-func Front(list []Score) []bool {
+func ParetoFront(list []Score) []bool {
 	out := make([]bool, len(list))
 	for i, a := range list {
 		out[i] = a.Known

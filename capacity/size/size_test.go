@@ -80,7 +80,7 @@ func TestFront(t *testing.T) {
 		for i := range list {
 			list[i] = Score{float64(r.IntN(4)), float64(r.IntN(4)), float64(r.IntN(4)), r.IntN(5) > 0}
 		}
-		on := Front(list)
+		on := ParetoFront(list)
 		for i, a := range list {
 			beaten := slices.ContainsFunc(list, func(b Score) bool {
 				return b.Known && b != a && b.TimePerUnit <= a.TimePerUnit && b.Cost <= a.Cost && b.Watts <= a.Watts

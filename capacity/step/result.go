@@ -176,8 +176,8 @@ func (r *Result) FLOPS() float64 {
 // MFU is the share of the peak rate (PaLM, arXiv 2204.02311, appendix B).
 func (r *Result) MFU() float64 { return r.FLOPS() / r.machine.GPU.Peak[r.Workload.Precision] }
 
-// leastCompute is how long a GPU's share of the arithmetic takes at its peak rate.
-func (r *Result) leastCompute() units.Time {
+// minComputeTime is how long a GPU's share of the arithmetic takes at its peak rate.
+func (r *Result) minComputeTime() units.Time {
 	return units.FromMicroseconds(r.MFU() * r.Time.Microseconds())
 }
 

@@ -51,7 +51,7 @@ func Run(p *Predictor, w *workload.Workload, l Layout, o Options) (*Result, erro
 	if err := r.alone(b, e.lanes); err != nil {
 		return nil, err
 	}
-	if least := r.leastCompute(); o.Measured > 0 && o.Measured < least {
+	if least := r.minComputeTime(); o.Measured > 0 && o.Measured < least {
 		return nil, fmt.Errorf("a measured step of %v is faster than the peak of %s allows, at least %v: "+
 			"give the forward and backward passes of all %d micro-batches on one GPU",
 			o.Measured, r.machine.GPU.Title, least, l.MicroBatches())

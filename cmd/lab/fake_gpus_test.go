@@ -31,11 +31,11 @@ func TestSweepOnFakeGPUs(t *testing.T) {
 	}
 	for _, r := range rows {
 		want := [2]float64{2, 5}
-		if r.Way.Algorithm == tuning.NCCL {
+		if r.Variant.Algorithm == tuning.NCCL {
 			want = [2]float64{10, 13}
 		}
 		if math.Abs(r.US-want[0]) > 0.05 || math.Abs(r.StreamUS-want[1]) > 0.05 || r.Run != "noon" {
-			t.Errorf("%v on %d GPUs, %v: %g µs, launched one by one %g, want %v; run %q", r.Key.Size, r.Key.GPUs, r.Way, r.US, r.StreamUS,
+			t.Errorf("%v on %d GPUs, %v: %g µs, launched one by one %g, want %v; run %q", r.Key.Size, r.Key.GPUs, r.Variant, r.US, r.StreamUS,
 				want, r.Run)
 		}
 	}

@@ -78,7 +78,7 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(rest)
 	profile := &cost.Profile{Name: name}
 	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
-	if like := alike(byProfile[name], in); len(profile.Kernels) == 0 && like != name {
+	if like := byLinks(byProfile[name], in); len(profile.Kernels) == 0 && like != name {
 		profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
 	}
 	for _, x := range byProfile[name] {
@@ -92,23 +92,23 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	}
 }
 
-// alike is the machine whose links are like those of a group: what it is predicted by where nothing of its own is left.
-func alike(rows []learnt, in func(learnt) bool) string {
+// byLinks is the machine whose links are like those of a group: what it is predicted by where nothing of its own is left.
+func byLinks(rows []learnt, in func(learnt) bool) string {
 	i := slices.IndexFunc(rows, in)
-	name, err := rows[i].cases.Alike(rows[i].row)
+	name, err := rows[i].cases.ByLinks(rows[i].row)
 	if err != nil {
 		return ""
 	}
 	return name
 }
 
-// way is how a kernel moves data.
-type way struct{ algorithm, protocol string }
+// kernelKind is how a kernel moves data.
+type kernelKind struct{ algorithm, protocol string }
 
 // neededFor are the kernels that a group's predictions may take: those that NCCL chooses
 // for its rows. Where its choice is not modelled, all may be taken (nil).
-func neededFor(rows []learnt, in func(learnt) bool) map[way]bool {
-	out := map[way]bool{}
+func neededFor(rows []learnt, in func(learnt) bool) map[kernelKind]bool {
+	out := map[kernelKind]bool{}
 	for _, x := range rows {
 		if !in(x) {
 			continue
@@ -116,16 +116,16 @@ func neededFor(rows []learnt, in func(learnt) bool) map[way]bool {
 		if r, err := x.cases.Library(x.row); err != nil || !r.Chooses() {
 			return nil
 		}
-		out[way{x.fit.Algorithm, x.fit.Protocol}] = true
+		out[kernelKind{x.fit.Algorithm, x.fit.Protocol}] = true
 	}
 	return out
 }
 
 // outside are the cases that are not in a group, of the kernels that are needed.
-func outside(rows []learnt, in func(learnt) bool, needed map[way]bool) []fit.KernelCase {
+func outside(rows []learnt, in func(learnt) bool, needed map[kernelKind]bool) []fit.KernelCase {
 	var out []fit.KernelCase
 	for _, x := range rows {
-		if x.fits && !in(x) && (needed == nil || needed[way{x.fit.Algorithm, x.fit.Protocol}]) {
+		if x.fits && !in(x) && (needed == nil || needed[kernelKind{x.fit.Algorithm, x.fit.Protocol}]) {
 			out = append(out, x.fit)
 		}
 	}

@@ -31,7 +31,8 @@ func writeTables(w io.Writer, cases []*compared) {
 			"error | how |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", gpus)
 		for _, c := range list {
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %+.0f %% | %s |\n", spaced(c.key.Size), ours(c), threeDigits(c.nccl),
-				threeDigits(c.windows), threeDigits(c.peer.us), threeDigits(c.goal), threeDigits(c.probe), 100*c.miss(c.probe), c.best.Way)
+				threeDigits(c.windows), threeDigits(c.peer.us), threeDigits(c.goal), threeDigits(c.probe),
+				100*c.miss(c.probe), c.best.Variant)
 		}
 		fmt.Fprintln(w)
 	}
@@ -168,7 +169,7 @@ func writeSummary(w io.Writer, cases []*compared) {
 		fmt.Fprintf(w, "All-reduce up to 4 MiB, float32, %d GPUs: geometric mean %.2f× against NCCL's default, "+
 			"%.2f× against the fastest "+
 			"of all beside.\n", gpus,
-			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, (*compared).rival))
+			geomean(small, func(c *compared) float64 { return c.nccl }), geomean(small, (*compared).fastestOther))
 	}
 	fmt.Fprintf(w, "\n| mean error of the prediction | cases | probe alone | fitted on all | fitted on every other size |\n| --- | --- | "+
 		"--- | --- | --- |\n")
@@ -281,7 +282,7 @@ type comparedRow struct {
 func writeCompared(w io.Writer, cases []*compared) error {
 	var rows []comparedRow
 	for _, c := range cases {
-		k, v := c.key, c.best.Way
+		k, v := c.key, c.best.Variant
 		rows = append(rows, comparedRow{Collective: k.Kind.String(), GPUs: k.GPUs, DType: k.DType, Size: int64(k.Size),
 			Algorithm: v.Algorithm, Mechanism: v.Mechanism(), Slices: v.Slices, Blocks: v.How.Blocks, US: c.best.US,
 			BusBW: float64(k.Size) / c.best.US / 1e3 * k.Kind.BusFactor(k.GPUs), NCCL: c.nccl, Windows: c.windows, Bound: c.bound,

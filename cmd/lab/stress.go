@@ -65,7 +65,7 @@ func (c *stressCase) String() string {
 
 // mechanism is how messages travel within nodes, and that they go by proxy between them.
 func (c *stressCase) mechanism() string {
-	name := tuning.Way{How: c.how}.Mechanism()
+	name := tuning.Variant{How: c.how}.Mechanism()
 	if c.how.Proxied {
 		name += "/" + string(schedule.Proxied)
 	}

@@ -44,7 +44,7 @@ func testStressCases(t *testing.T, name string, machine topology.Options, share 
 			_, err = block.Compile(c.s, o)
 		}
 		if err == nil {
-			seen[tuning.Way{How: c.how}.Mechanism()]++
+			seen[tuning.Variant{How: c.how}.Mechanism()]++
 			kinds[c.s.Spec.Kind]++
 			if c.how.Blocks*stressLanes(c.s)*2*share > 96 && share > 1 {
 				t.Errorf("%v: %d blocks for each of %d lanes", c, c.how.Blocks, stressLanes(c.s))

@@ -32,8 +32,8 @@ type sweepFlags struct {
 	Out       string        `flag:"output,o"`
 }
 
-// onlyOneSaysWays refuses flags that would have no effect beside one another.
-func onlyOneSaysWays(cmd *cobra.Command) error {
+// refuseConflicts refuses flags that would have no effect beside one another.
+func refuseConflicts(cmd *cobra.Command) error {
 	var given []string
 	for _, name := range []string{"chosen", "fastest", "try"} {
 		if cmd.Flags().Changed(name) {
@@ -60,7 +60,7 @@ func (f *sweepFlags) read(cmd *cobra.Command) (err error) {
 	if f.Op, err = collective.ParseOp(f.Reduction); err != nil {
 		return cli.Usage(err)
 	}
-	if f.Tried, err = cli.ParseAll(f.Try, tuning.ParseWay); err != nil {
+	if f.Tried, err = cli.ParseAll(f.Try, tuning.ParseVariant); err != nil {
 		return err
 	}
 	if f.Fastest != "" {
@@ -71,7 +71,7 @@ func (f *sweepFlags) read(cmd *cobra.Command) (err error) {
 
 // Run measures, and writes rows as they come.
 func (f *sweepFlags) Run(cmd *cobra.Command, _ []string) error {
-	if err := onlyOneSaysWays(cmd); err != nil {
+	if err := refuseConflicts(cmd); err != nil {
 		return err
 	}
 	if err := f.read(cmd); err != nil {

@@ -152,9 +152,9 @@ func compareFastest(all []tuning.Row) (out []*compared) {
 			out = append(out, c)
 		}
 		switch {
-		case s.Way.Algorithm == tuning.NCCL && s.Way.Windows:
+		case s.Variant.Algorithm == tuning.NCCL && s.Variant.Windows:
 			c.windows, c.stream.windows = s.US, s.StreamUS
-		case s.Way.Algorithm == tuning.NCCL:
+		case s.Variant.Algorithm == tuning.NCCL:
 			c.nccl, c.stream.nccl = s.US, s.StreamUS
 		default:
 			if c.best.US == 0 || s.US < c.best.US {
@@ -201,7 +201,7 @@ func (f *tablesFlags) predict(cases []*compared) error {
 		}
 		c.topo = topos[n]
 		spec := collective.Spec{Kind: c.key.Kind, Ranks: n}
-		k := made{n, spec.Kind, c.best.Way.Algorithm, c.best.Way.Slices, c.best.Way.How.Mechanism.Protocol()}
+		k := made{n, spec.Kind, c.best.Variant.Algorithm, c.best.Variant.Slices, c.best.Variant.How.Mechanism.Protocol()}
 		if plans[k] == nil {
 			if plans[k], err = planner.Build(c.topo, spec, k.algo, planner.Options{Slices: k.slices, Protocol: k.proto}); err != nil {
 				return err
@@ -223,16 +223,16 @@ func (f *tablesFlags) predict(cases []*compared) error {
 }
 
 func simulated(c *compared, p *cost.Profile) (float64, error) {
-	t, _, err := kernels.Predict(c.topo, c.schedule, c.best.Way.How, kernels.Floats(c.key.Size), p)
+	t, _, err := kernels.Predict(c.topo, c.schedule, c.best.Variant.How, kernels.Floats(c.key.Size), p)
 	return t.Microseconds(), err
 }
 
 // fit makes a profile on all cases, and two on every other size for those between.
 func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
-	half := dealt(cases)
+	half := alternatingHalves(cases)
 	halves := [2][]fit.Case{}
 	for _, c := range cases {
-		x, err := kernels.Case(c.topo, c.schedule, c.best.Way.How, c.key.Size, units.Time(c.best.US*float64(units.Microsecond)), probe)
+		x, err := kernels.Case(c.topo, c.schedule, c.best.Variant.How, c.key.Size, units.Time(c.best.US*float64(units.Microsecond)), probe)
 		if err != nil {
 			return err
 		}
@@ -267,8 +267,8 @@ func (f *tablesFlags) fit(cases []*compared, probe *cost.Profile) error {
 	return nil
 }
 
-// dealt are the sizes of cases, by turns in one half and the other.
-func dealt(cases []*compared) map[units.Bytes]int {
+// alternatingHalves are the sizes of cases, by turns in one half and the other.
+func alternatingHalves(cases []*compared) map[units.Bytes]int {
 	half := map[units.Bytes]int{}
 	for _, c := range cases {
 		half[c.key.Size] = 0
@@ -282,8 +282,8 @@ func dealt(cases []*compared) map[units.Bytes]int {
 // sizeParity tells the sizes that tables of pairs show.
 func sizeParity(size units.Bytes) int { return int(math.Round(math.Log2(float64(size)))) % 2 }
 
-// rival is the fastest of all that was measured beside ours.
-func (c *compared) rival() float64 {
+// fastestOther is the fastest of all that was measured beside ours.
+func (c *compared) fastestOther() float64 {
 	best := c.nccl
 	for _, us := range []float64{c.windows, c.peer.us} {
 		if us > 0 {

@@ -110,7 +110,7 @@ func TestDealt(t *testing.T) {
 	for _, size := range []units.Bytes{16 << 10, 1 << 10, 4 << 10, 1 << 10} {
 		cases = append(cases, &compared{key: tuning.Key{Size: size}})
 	}
-	if half := dealt(cases); len(half) != 3 || half[1<<10] != 0 || half[4<<10] != 1 || half[16<<10] != 0 {
+	if half := alternatingHalves(cases); len(half) != 3 || half[1<<10] != 0 || half[4<<10] != 1 || half[16<<10] != 0 {
 		t.Errorf("%v", half)
 	}
 }

@@ -139,7 +139,7 @@ func (v *validator) refit(w io.Writer, dir string) error {
 		everything = append(everything, rows[name]...)
 	}
 	general.Bands = fit.Bands(misses(v.leftOut(systemOf), ""))
-	v.Forget()
+	v.Reset()
 	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(everything)
 	for _, name := range slices.Sorted(maps.Keys(v.Fitted)) {
 		p := v.Fitted[name]

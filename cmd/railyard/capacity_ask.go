@@ -57,7 +57,7 @@ func readQuestion(file string, commands []*cobra.Command) ([]string, error) {
 		return nil, d.Err()
 	}
 	o := yamlfile.NewObject(d, root, "question file")
-	o.Known("schema")
+	o.Allow("schema")
 	name := o.Text("question", true)
 	words := []string{"capacity", name}
 	i := slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == name })

@@ -247,8 +247,8 @@ func (f *sizeQuestion) document(rows []report.SizeRow, w *workload.Workload, boo
 			d.Best = i
 		}
 	}
-	for i, on := range size.Front(scores) {
-		rows[i].OnFront = on
+	for i, on := range size.ParetoFront(scores) {
+		rows[i].Pareto = on
 	}
 	return d
 }

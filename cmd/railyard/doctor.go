@@ -72,7 +72,7 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	if err := f.Format.Emit(cmd, doc); err != nil {
 		return err
 	}
-	switch n := doc.Sick(); {
+	switch n := doc.Faults(); {
 	case n > 0:
 		return fmt.Errorf("%s of what breaks jobs or costs time", units.Counted(n, "finding"))
 	case !doc.Healthy:
@@ -138,7 +138,7 @@ func (e *evidence) live() error {
 func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 	words := e.words.files
 	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs,
-		Healthy: !d.Sick() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words,
+		Healthy: !d.Faulty() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words,
 		Setups: some(e.words.setups), Choices: some(e.words.choices), Series: some(e.words.series),
 		Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
 		Notes: append([]string{}, d.Notes...)}

@@ -108,7 +108,7 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	if err := f.Format.Emit(cmd, d); err != nil {
 		return true, err
 	}
-	switch n := d.Sick(); {
+	switch n := d.Faulty(); {
 	case n > 0:
 		return true, fmt.Errorf("faulty: %s", units.Counted(n, "part"))
 	case d.Unhealthy():

@@ -159,7 +159,7 @@ func (e *evidence) sayVariables(list []observed.Variable) {
 	differ := map[string]bool{hostID: true}
 	for _, v := range list {
 		p := e.state.Part(health.Variable, v.Name)
-		first, known := p.Known("value")
+		first, known := p.Fact("value")
 		switch {
 		case !known:
 			e.state.Say(p, "value", v.Value, v.Place.String())
@@ -172,7 +172,7 @@ func (e *evidence) sayVariables(list []observed.Variable) {
 
 // saySends adds over which adapters GPUs send, by their numbers or by their PCI addresses, where it is known how far adapters are.
 func (e *evidence) saySends(list []observed.Send) {
-	if len(e.state.Parts(health.Way)) == 0 {
+	if len(e.state.Parts(health.Path)) == 0 {
 		return
 	}
 	host, several := "", ""
@@ -189,9 +189,9 @@ func (e *evidence) saySends(list []observed.Send) {
 		if host = cmp.Or(host, x.Host); host != x.Host {
 			several = x.Host
 		}
-		w := e.state.WayTo(gpu, x.Adapter)
+		w := e.state.PathTo(gpu, x.Adapter)
 		e.state.Set(w, "taken", true, x.Place.String())
-		if direct, known := w.Known("direct"); !known || direct.Is == true { // one that is not decides
+		if direct, known := w.Fact("direct"); !known || direct.Is == true { // one that is not decides
 			e.state.Set(w, "direct", x.Direct, x.Place.String())
 		}
 	}

@@ -140,6 +140,6 @@ func expectRow(spec collective.Spec, size units.Bytes, x *study.Baseline) report
 	_, fastest := study.Bandwidths(spec, size, x.Low)
 	return report.ExpectRow{SizeBytes: int64(size), Algorithm: x.Algorithm, Protocol: x.Protocol, TimeUS: x.Time.Microseconds(),
 		LowUS: x.Low.Microseconds(), HighUS: x.High.Microseconds(), AlgBW: alg, BusBW: bus, LowBusBW: slowest, HighBusBW: fastest,
-		WireBW: x.Wire.GBps(), LineBW: x.Line.GBps(), NCCLUS: report.Known(x.Model), Limit: x.Limit, Warnings: append([]string{},
+		WireBW: x.Wire.GBps(), LineBW: x.Line.GBps(), NCCLUS: report.OrNil(x.Model), Limit: x.Limit, Warnings: append([]string{},
 			x.Warnings...)}
 }

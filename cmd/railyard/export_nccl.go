@@ -98,7 +98,7 @@ var checked = func() (out []units.Bytes) {
 // links, NCCL's is one thread block. Where rows are by size, those at which it would be slower are left to NCCL.
 func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	algo, note := nccltuner.Nearest(s.Algorithm, s.Spec.Kind, x.judge.Model.NVLS().Channels > 0)
-	r := x.row(s.Spec.Kind, 0, proof.Way{Algorithm: algo, Protocol: string(s.Protocol)}, min(len(s.Channels), 32))
+	r := x.row(s.Spec.Kind, 0, proof.Setting{Algorithm: algo, Protocol: string(s.Protocol)}, min(len(s.Channels), 32))
 	if r.Channels = max(r.Channels, x.channels(s.Spec.Kind, algo)); algo == "nvls" || algo == "nvls_tree" {
 		r.Protocol, r.Channels = "simple", x.judge.Model.NVLS().Channels
 	}
@@ -110,7 +110,7 @@ func (x *tunerRows) ofPlan(s *schedule.Schedule) ([]nccltuner.Row, error) {
 	var at, kept []nccltuner.Row
 	for _, size := range sizes {
 		c, one := proof.Case{Kind: s.Spec.Kind, Size: size}, r
-		v, known := x.judge.Of(c, proof.Way{Algorithm: r.Algorithm, Protocol: r.Protocol})
+		v, known := x.judge.Of(c, proof.Setting{Algorithm: r.Algorithm, Protocol: r.Protocol})
 		if one.Min = size; known {
 			one.Proofs = []nccltuner.Proof{proved(size, v)}
 		}
@@ -148,7 +148,7 @@ func proved(size units.Bytes, v proof.Verdict) nccltuner.Proof {
 	return nccltuner.Proof{Size: size, Time: v.Time, Own: v.Own, Measured: v.Measured, Slower: v.Slower}
 }
 
-func (x *tunerRows) row(k collective.Kind, size units.Bytes, w proof.Way, channels int) nccltuner.Row {
+func (x *tunerRows) row(k collective.Kind, size units.Bytes, w proof.Setting, channels int) nccltuner.Row {
 	return nccltuner.Row{Kind: k, Min: size, Algorithm: w.Algorithm, Protocol: w.Protocol, Channels: max(channels, 1),
 		Nodes: x.judge.Model.Nodes(), Ranks: x.topo.NumRanks()}
 }
@@ -204,7 +204,7 @@ func (x *tunerRows) best(c proof.Case) (nccltuner.Row, error) {
 	if !wins {
 		return x.own(c)
 	}
-	r := x.row(c.Kind, c.Size, v.Way, channels[v.Way])
+	r := x.row(c.Kind, c.Size, v.Setting, channels[v.Setting])
 	r.Proofs = []nccltuner.Proof{proved(c.Size, v)}
 	return r, nil
 }
@@ -219,7 +219,7 @@ func (x *tunerRows) own(c proof.Case) (nccltuner.Row, error) {
 	if !ok {
 		v, _ = x.judge.Of(c, ways[0])
 	}
-	r := x.row(c.Kind, c.Size, v.Way, channels[v.Way])
+	r := x.row(c.Kind, c.Size, v.Setting, channels[v.Setting])
 	if r.Own = true; v.Own > 0 {
 		r.Proofs = []nccltuner.Proof{proved(c.Size, v)}
 	}
@@ -235,7 +235,7 @@ func (x *tunerRows) channels(k collective.Kind, algo string) int {
 	if err != nil {
 		return 0
 	}
-	return channels[proof.Way{Algorithm: algo, Protocol: "simple"}]
+	return channels[proof.Setting{Algorithm: algo, Protocol: "simple"}]
 }
 
 // graph writes NCCL's graph file of a plan.
@@ -250,7 +250,7 @@ func (f *exportFlags) graph(w io.Writer, t *topology.Topology, s *schedule.Sched
 		return err
 	}
 	for i := range g.Graphs {
-		said, slower := besideOwn(t, &m, &g.Graphs[i])
+		said, slower := compareWithNCCLGraph(t, &m, &g.Graphs[i])
 		if !slower {
 			notes = append(notes, "not proven: "+said)
 		} else if err := f.mayBeSlower(fmt.Errorf("NCCL would be slower: %s", said)); err != nil {
@@ -263,9 +263,9 @@ func (f *exportFlags) graph(w io.Writer, t *topology.Topology, s *schedule.Sched
 	return g.Write(w)
 }
 
-// besideOwn says what the channels of a graph carry between the GPUs of a node beside those that NCCL finds by itself; slower where
-// it is less by more than repeats differ by.
-func besideOwn(t *topology.Topology, m *ncclgraph.Machine, g *ncclgraph.Graph) (said string, slower bool) {
+// compareWithNCCLGraph says what the channels of a graph carry between the GPUs of a node beside those that NCCL finds by itself;
+// slower where it is less by more than repeats differ by.
+func compareWithNCCLGraph(t *topology.Topology, m *ncclgraph.Machine, g *ncclgraph.Graph) (said string, slower bool) {
 	model, err := nccl.New(t, nccl.Options{})
 	if err != nil {
 		return fmt.Sprintf("NCCL does not run there: %v", err), false

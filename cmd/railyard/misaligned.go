@@ -10,13 +10,13 @@ import (
 	"railyard/study/kernels"
 )
 
-// worthSaying is the share of a time from which on what is lost to data off 16 bytes is said: predictions of such runs are as much
+// reportedLoss is the share of a time from which on what is lost to data off 16 bytes is said: predictions of such runs are as much
 // off in the mean where nothing says what they lose (docs/evidence/execution-one-host.md, odd counts).
-const worthSaying = 0.07
+const reportedLoss = 0.07
 
 // misaligned says what a plan loses since its places are not aligned to 16 bytes; nothing where that is within what predictions are off.
 func misaligned(took, slower units.Time) []string {
-	if float64(slower) <= worthSaying*float64(took) {
+	if float64(slower) <= reportedLoss*float64(took) {
 		return nil
 	}
 	return []string{fmt.Sprintf("misaligned: ranks' parts do not begin at multiples of 16 bytes, which costs %v of %v (%.0f %%): "+

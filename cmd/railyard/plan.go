@@ -50,7 +50,7 @@ func (f *planFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []unit
 	if a, err = asked(cmd, &f.Coll, &f.Profile, t, sizes); err != nil {
 		return a, err
 	}
-	a.Site, a.Detail = site, study.Detail{Considered: f.why, Front: f.pareto}
+	a.Site, a.Detail = site, study.Detail{Considered: f.why, Pareto: f.pareto}
 	a.Search = study.Search{Algorithm: f.Algo, Channels: f.Channels, Slices: f.Slices, InPlace: f.inPlace}
 	if cmd.Flags().Changed("budget") {
 		if f.Budget <= 0 {
@@ -177,16 +177,16 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 
 // pareto is the front as the document has it.
 func (p *planned) pareto() *report.Pareto {
-	if p.Front == nil {
+	if p.Pareto == nil {
 		return nil
 	}
-	out := &report.Pareto{SmallBytes: int64(p.Front.Small), LargeBytes: int64(p.Front.Large)}
-	for i := range p.Front.Points {
-		x := &p.Front.Points[i]
-		alg, bus := study.Bandwidths(p.Question.Spec(), p.Front.Large, x.Transfer)
+	out := &report.Pareto{SmallBytes: int64(p.Pareto.Small), LargeBytes: int64(p.Pareto.Large)}
+	for i := range p.Pareto.Points {
+		x := &p.Pareto.Points[i]
+		alg, bus := study.Bandwidths(p.Question.Spec(), p.Pareto.Large, x.Transfer)
 		point := report.ParetoPoint{Schedule: planner.Name(x.Schedule), LatencyUS: x.Latency.Microseconds(),
-			LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Front.Large),
-			AlgBW: alg, BusBW: bus, OnFront: x.OnFront, Best: []report.SizeRange{}}
+			LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Pareto.Large),
+			AlgBW: alg, BusBW: bus, Pareto: x.OnFront, Best: []report.SizeRange{}}
 		for _, r := range x.Best {
 			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To)})
 		}
@@ -228,10 +228,10 @@ func planRow(spec collective.Spec, r *study.Row, why bool) report.PlanRow {
 // libraryOf is the library's side as documents have it.
 func libraryOf(b *study.Baseline) report.Library {
 	if !b.Runs() {
-		return report.Library{MeasuredUS: report.Known(b.Measured), MeasuredIn: b.MeasuredIn}
+		return report.Library{MeasuredUS: report.OrNil(b.Measured), MeasuredIn: b.MeasuredIn}
 	}
-	out := report.Library{Way: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(),
-		LowUS: report.Known(b.Low), HighUS: report.Known(b.High), TimeUS: report.Known(b.Time), ModelUS: report.Known(b.Model),
-		MeasuredUS: report.Known(b.Measured), MeasuredIn: b.MeasuredIn}
+	out := report.Library{Choice: b.Algorithm + "/" + b.Protocol, Basis: b.Basis.String(), Assumed: b.Basis.Unsure(),
+		LowUS: report.OrNil(b.Low), HighUS: report.OrNil(b.High), TimeUS: report.OrNil(b.Time), ModelUS: report.OrNil(b.Model),
+		MeasuredUS: report.OrNil(b.Measured), MeasuredIn: b.MeasuredIn}
 	return out
 }

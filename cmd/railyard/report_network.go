@@ -266,7 +266,7 @@ func (s *networkStudy) crossover(cmd *cobra.Command, sizes []units.Bytes) (page.
 		names, best = append(names, fmt.Sprint(x.topo.NumRanks())), append(best, line)
 	}
 	add(s)
-	for _, n := range slices.Backward(halves(s.topo.NumNodes())) {
+	for _, n := range slices.Backward(halvings(s.topo.NumNodes())) {
 		gpus := s.site.GPUs
 		if s.topo.NumNodes() == 1 {
 			gpus = s.topo.NumRanks() / 2

@@ -26,7 +26,7 @@ func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s pag
 	}
 	var points []figures.ScalePoint
 	size := &report.SizeDocument{Workload: d.Workload, Unit: d.Unit, Months: f.Prices.Months, Best: -1}
-	for _, nodes := range halves(all.Healthy().NumNodes()) {
+	for _, nodes := range halvings(all.Healthy().NumNodes()) {
 		x := f.Training
 		x.Topo.Nodes, x.Topo.Fail, x.Topo.Slow, x.Topo.Loads = nodes, nil, nil, nil
 		x.Layout = layoutFlags{Given: search.Space{Zero: -1, GlobalBatch: f.Training.Layout.Given.GlobalBatch}, Sequence: true}
@@ -47,7 +47,7 @@ func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s pag
 			point.UnitsPerSecond, point.Efficiency = r.UnitsPerSecond(), r.ScalingEfficiency()
 		}
 		points = append(points, point)
-		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: point.UnitsPerSecond, OnFront: true}
+		row := report.SizeRow{Design: units.Counted(t.NumNodes(), "node"), UnitsPerSecond: point.UnitsPerSecond, Pareto: true}
 		c, err := costOf(t, f.Prices.File, f.Prices.plan())
 		var missing *price.Missing
 		if err != nil && !errors.As(err, &missing) {
@@ -70,8 +70,8 @@ func (f *reportFlags) scaling(cmd *cobra.Command, d *report.StepDocument) (s pag
 		Figures: list}, nil
 }
 
-// halves are n and what halving it gives, ascending.
-func halves(n int) []int {
+// halvings are n and what halving it gives, ascending.
+func halvings(n int) []int {
 	var out []int
 	for k := n; k >= 1; k /= 2 {
 		out = append([]int{k}, out...)

@@ -194,19 +194,19 @@ func (g *gpuFlags) named(row *study.Row, s *schedule.Schedule, how cuda.Method) 
 	return &as
 }
 
-// way is a schedule with how it runs.
-type way struct {
+// execution is a schedule with how it runs.
+type execution struct {
 	schedule *schedule.Schedule
 	how      cuda.Method
 }
 
 // others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
 // planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
-func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []way) {
+func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []execution) {
 	if g.staged() {
 		if !g.planned && len(g.measured(p)) > 1 { // a plan that was given, by either engine
 			how.Proxied = !how.Proxied
-			out = append(out, way{row.Schedule, how})
+			out = append(out, execution{row.Schedule, how})
 		}
 		return out
 	}
@@ -216,7 +216,7 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 	if how.Mechanism == block.Pull && !inPlace {
 		push := how
 		push.Mechanism = block.Push
-		out = append(out, way{row.Schedule, push})
+		out = append(out, execution{row.Schedule, push})
 	}
 	copies := cuda.Method{Mechanism: block.Copies, Blocks: 64, Threads: 512, Streams: 1}
 	if !p.Question.Costs().Curved(string(copies.Mechanism.Protocol())) {
@@ -230,7 +230,7 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 			s, err = planner.Build(p.Question.Topology(), p.Question.Spec(), "direct", o)
 		}
 		if err == nil {
-			out = append(out, way{s, copies})
+			out = append(out, execution{s, copies})
 		}
 	}
 	return out

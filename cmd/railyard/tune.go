@@ -104,7 +104,7 @@ func (f *tuneFlags) writeProfile(cmd *cobra.Command, m *cost.Machine, rows strin
 	}
 	for _, s := range all {
 		if s.Wrong > 0 {
-			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.Way, s.Key.Kind)
+			return fmt.Errorf("%s: %v of %v made wrong elements: the profile is left as it was", rows, s.Variant, s.Key.Kind)
 		}
 	}
 	fastest := tuning.Fastest(cuda.GPU(), "railyard tune: "+filepath.Base(rows), time.Now().UTC().Format(time.DateOnly), all)

@@ -89,6 +89,6 @@ func available(t *topology.Topology) (func(collective.Kind, nccl.Setting) bool, 
 			return true
 		}
 		ways, _, err := judge.Candidates(proof.Case{Kind: k, Size: units.MiB})
-		return err == nil && slices.Contains(ways, proof.Way{Algorithm: s.Algorithm, Protocol: s.Protocol})
+		return err == nil && slices.Contains(ways, proof.Setting{Algorithm: s.Algorithm, Protocol: s.Protocol})
 	}, nil
 }

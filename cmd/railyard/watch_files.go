@@ -31,7 +31,7 @@ func (w *watcher) replay(files []string) error {
 			return err
 		}
 		at := time.Time{}.Add(time.Duration(i) * w.flags.Interval)
-		if said, ok := s.Host().Known("sampled"); ok {
+		if said, ok := s.Host().Fact("sampled"); ok {
 			at, say = time.UnixMicro(int64(said.Is.(float64)*1e6)), say+1
 		}
 		list = append(list, load.Sample{State: s, At: at})

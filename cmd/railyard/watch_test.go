@@ -271,7 +271,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, kind := range []health.Kind{health.GPU, health.NVLink, health.NIC} {
 		for _, f := range health.FactsOf(kind) {
-			if v, ok := s.Parts(kind)[0].Known(f.Name); f.Counter && f.Wraps == 0 && (!ok || v.Is != 3000.0) {
+			if v, ok := s.Parts(kind)[0].Fact(f.Name); f.Counter && f.Wraps == 0 && (!ok || v.Is != 3000.0) {
 				t.Errorf("%s of %s: %v", f.Name, kind, v.Is)
 			}
 		}

@@ -18,7 +18,7 @@ func sharedAdapters(t *topology.Topology) []string {
 	router := topology.NewRouter(t)
 	users, order := map[topology.DeviceID][]string{}, []topology.DeviceID{}
 	for r, d := range t.Ranks() {
-		route, err := router.Route(r, awayFrom(t, r))
+		route, err := router.Route(r, rankOfOtherNode(t, r))
 		if err != nil {
 			continue
 		}
@@ -46,8 +46,8 @@ func sharedAdapters(t *topology.Topology) []string {
 	return out
 }
 
-// awayFrom is the first rank of another node.
-func awayFrom(t *topology.Topology, rank int) int {
+// rankOfOtherNode is the first rank of another node.
+func rankOfOtherNode(t *topology.Topology, rank int) int {
 	for r := range t.NumRanks() {
 		if t.NodeOf(r) != t.NodeOf(rank) {
 			return r

@@ -154,7 +154,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, sends := range map[string]bool{"mlx5_0": true, "mlx5_1": false} {
-		if v, known := s.Part(health.NIC, name).Known("load"); !known || v.Is.(float64) > 0 != sends {
+		if v, known := s.Part(health.NIC, name).Fact("load"); !known || v.Is.(float64) > 0 != sends {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}

@@ -214,7 +214,7 @@ func TestHealthWithoutALibrary(t *testing.T) {
 	if err := Health(&s, nil, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	if _, known := s.Host().Known("gpus"); known != asks {
+	if _, known := s.Host().Fact("gpus"); known != asks {
 		t.Errorf("known %v, asks %v", known, asks)
 	}
 }
@@ -227,7 +227,7 @@ func TestHealthHasWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for way, far := range map[string]float64{"5/mlx5_5": 0, "5/mlx5_4": 0, "5/mlx5_7": 2, "5/mlx5_0": 3} {
-		if v, ok := s.Known(health.Way, way, "far"); !ok || v.Is != far {
+		if v, ok := s.Fact(health.Path, way, "far"); !ok || v.Is != far {
 			t.Errorf("%s: %v, want %v", way, v.Is, far)
 		}
 	}

@@ -38,7 +38,7 @@ func Health(s *health.State, l Library, root string) error {
 			if err != nil {
 				return err
 			}
-			s.SayWays(n, "sysfs")
+			s.AddPaths(n, "sysfs")
 		}
 	}
 	if l != nil || asks {

@@ -85,7 +85,7 @@ func counted(l Library) (load.Sample, error) {
 		return s, err
 	}
 	for _, p := range s.State.Parts(health.NVLink) {
-		if _, ok := p.Known("sent"); ok {
+		if _, ok := p.Fact("sent"); ok {
 			return s, nil
 		}
 	}

@@ -78,7 +78,7 @@ func counted(t *testing.T, l discover.Library) load.Sample {
 	}
 	if links := s.State.Parts(health.NVLink); len(links) == 0 {
 		t.Skip("no NVLinks")
-	} else if _, ok := links[0].Known("sent"); !ok {
+	} else if _, ok := links[0].Fact("sent"); !ok {
 		t.Skip("NVLinks do not count")
 	}
 	return s

@@ -65,7 +65,7 @@ func (r *reader) value(line int, key, text string) {
 	}
 	if key == "State" && r.ports > 1 && r.down && text == "Active" {
 		for _, of := range []string{"state", "physical", "rate", "layer"} {
-			r.nic.Forget(of)
+			r.nic.Remove(of)
 		}
 		r.ports = 1
 	}

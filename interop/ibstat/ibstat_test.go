@@ -23,7 +23,7 @@ func TestPorts(t *testing.T) {
 		b.Text("state") != "Down" || b.Number("rate") != 40 || b.Text("layer") != "Ethernet" {
 		t.Errorf("%v %v", a.Text("state"), b.Text("state"))
 	}
-	if v, _ := a.Known("rate"); v.From != "f:13" {
+	if v, _ := a.Fact("rate"); v.From != "f:13" {
 		t.Errorf("from %s", v.From)
 	}
 }

@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 		if err := kinds[c.kind].read(s, "f", []byte(c.text)); err != nil {
 			t.Fatal(err)
 		}
-		if v, _ := s.Host().Known(c.fact); v.Is != c.is {
+		if v, _ := s.Host().Fact(c.fact); v.Is != c.is {
 			t.Errorf("%d: %v, want %v", i, v.Is, c.is)
 		}
 	}

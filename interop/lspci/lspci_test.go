@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 		gpu.Yes("bridge") {
 		t.Errorf("%v %v %v", nic.Facts(), gpu.Facts(), bridge.Facts())
 	}
-	if _, known := bridge.Known("pcie_width"); known {
+	if _, known := bridge.Fact("pcie_width"); known {
 		t.Error("a link that is not trained has a width")
 	}
 }

@@ -145,7 +145,7 @@ func (r *reader) ring(p *process, m []string) error {
 }
 
 func (r *reader) way(p *process, m []string) error {
-	w := observed.Way{Place: r.place(), Messages: m[2] == "1", Via: m[8]}
+	w := observed.Connection{Place: r.place(), Messages: m[2] == "1", Via: m[8]}
 	for i, to := range map[int]*int{1: &w.Channel, 3: &w.From, 5: &w.To} {
 		n, err := number(m[i])
 		if err != nil {
@@ -154,7 +154,7 @@ func (r *reader) way(p *process, m []string) error {
 		*to = n
 	}
 	if c := p.withRank(max(w.From, w.To)); c != nil {
-		c.Ways = append(c.Ways, w)
+		c.Connections = append(c.Connections, w)
 	}
 	if w.Messages || m[7] == "" {
 		return nil // messages go over the adapter of the other side's rail
@@ -167,7 +167,7 @@ func (r *reader) way(p *process, m []string) error {
 var overAdapter = regexp.MustCompile(`^NET/([^/]+)/(\d+)(?:/|$)`)
 
 // sends notes over which adapter a GPU sends or receives, which is called by its number or, up to 2.17, by its PCI address (%lx).
-func (r *reader) sends(p *process, w *observed.Way, gpu string) error {
+func (r *reader) sends(p *process, w *observed.Connection, gpu string) error {
 	m := overAdapter.FindStringSubmatch(w.Via)
 	if m == nil {
 		return nil

@@ -41,8 +41,8 @@ func TestRealLog(t *testing.T) {
 	if len(c.Trees) != 8 || !reflect.DeepEqual(c.Trees[0], observed.Branch{Rank: 0, Up: -1, Down: []int{2}}) {
 		t.Errorf("trees %+v", c.Trees)
 	}
-	if len(c.Ways) == 0 || c.Ways[0].Transport() != "NET/Socket" || c.Ways[0].GPUDirect() || c.Ways[0].From != 3 {
-		t.Errorf("ways %+v", c.Ways)
+	if len(c.Connections) == 0 || c.Connections[0].Transport() != "NET/Socket" || c.Connections[0].GPUDirect() || c.Connections[0].From != 3 {
+		t.Errorf("ways %+v", c.Connections)
 	}
 	if small := log.Comms[1]; small.Ranks != 2 || small.Nodes != 2 || len(small.Hosts) != 2 {
 		t.Errorf("%+v", small)
@@ -94,10 +94,10 @@ func TestLinesOfIssues(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	c := log.Comms[1]
-	want := []observed.Way{{Place: observed.Place{File: "a", Line: 7}, Channel: 7, To: 2, Via: "NET/IB/3/GDRDMA"},
+	want := []observed.Connection{{Place: observed.Place{File: "a", Line: 7}, Channel: 7, To: 2, Via: "NET/IB/3/GDRDMA"},
 		{Place: observed.Place{File: "a", Line: 8}, Messages: true, From: 3, To: 2, Via: "P2P/CUMEM"}}
-	if !reflect.DeepEqual(c.Ways, want) || !c.Ways[0].GPUDirect() || c.Ways[0].Transport() != "NET/IB" || c.Ways[1].Transport() != "P2P" {
-		t.Errorf("%+v", c.Ways)
+	if !reflect.DeepEqual(c.Connections, want) || !c.Connections[0].GPUDirect() || c.Connections[0].Transport() != "NET/IB" || c.Connections[1].Transport() != "P2P" {
+		t.Errorf("%+v", c.Connections)
 	}
 	if c.Channels != 16 || c.PeerChannels != 16 || c.NVLSChannels != 0 {
 		t.Errorf("%+v", c)

@@ -67,7 +67,7 @@ func parseJSON(data []byte, file string) (*observed.Roll, error) {
 		if c.Size < 0 || c.Size > maxRanks {
 			return nil, fmt.Errorf("communicator %s: size %d: must be from 0 to %d", c.Hash, c.Size, maxRanks)
 		}
-		s := observed.Standing{Place: observed.Place{File: file}, Comm: c.Hash, Ranks: c.Size}
+		s := observed.Progress{Place: observed.Place{File: file}, Comm: c.Hash, Ranks: c.Size}
 		for k := range c.Missing {
 			s.Missing = append(s.Missing, observed.Absence{Member: c.Missing[k].observed(), Dead: c.Missing[k].Status.Dead})
 		}

@@ -39,7 +39,7 @@ func TestFormatsAgree(t *testing.T) {
 		t.Errorf("%+v, %+v", big, x.Comms[0])
 	}
 	behind := []observed.Member{{Rank: 3, Host: "127.0.0.1", PID: 797}}
-	for _, s := range []observed.Standing{big, x.Comms[0]} {
+	for _, s := range []observed.Progress{big, x.Comms[0]} {
 		var reduces []observed.Count
 		for _, c := range s.Counts {
 			if c.Op == "AllReduce" {
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []observed.Standing{
+	want := []observed.Progress{
 		{Place: observed.Place{File: "ras.txt", Line: 30}, Comm: "0x00ff00ff00ff00ff", Ranks: 8, Missing: []observed.Absence{
 			{Member: observed.Member{Rank: 4, Host: "10.0.0.3", PID: 41, GPU: 4}},
 			{Member: observed.Member{Rank: 5, Host: "10.0.0.3", PID: 42, GPU: 5}, Dead: true}}},

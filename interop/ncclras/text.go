@@ -30,7 +30,7 @@ type reader struct {
 	sizes map[string]int     // ranks of a communicator, by group
 	gone  map[[2]string]bool // processes that are considered dead: number and node
 	dead  bool               // their list is being read
-	at    *observed.Standing
+	at    *observed.Progress
 	part  string // INCOMPLETE, ERROR, MISMATCH
 	op    string // whose counts differ
 	line  int
@@ -72,7 +72,7 @@ func (r *reader) read(line string) error {
 		return err
 	}
 	if m := headLine.FindStringSubmatch(line); m != nil {
-		r.roll.Comms = append(r.roll.Comms, observed.Standing{Place: observed.Place{File: r.roll.File, Line: r.line}, Comm: "0x" + m[2],
+		r.roll.Comms = append(r.roll.Comms, observed.Progress{Place: observed.Place{File: r.roll.File, Line: r.line}, Comm: "0x" + m[2],
 			Ranks: r.sizes[m[1]]})
 		r.at, r.part, r.op = &r.roll.Comms[len(r.roll.Comms)-1], m[3], ""
 		return nil

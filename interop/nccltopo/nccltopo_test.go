@@ -219,7 +219,7 @@ func TestOneSocketAdapter(t *testing.T) {
 	var state health.State
 	state.SayNode(n, "test")
 	for gpu, want := range []float64{2, 0} {
-		if up, known := state.GPU(gpu).Known("links_up"); !known || up.Is != want {
+		if up, known := state.GPU(gpu).Fact("links_up"); !known || up.Is != want {
 			t.Errorf("GPU %d has %v NVLinks (%v), want %v", gpu, up.Is, known, want)
 		}
 	}

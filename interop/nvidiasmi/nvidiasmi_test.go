@@ -33,8 +33,8 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 	a, b := read(t, "h200-580.xml"), read(t, "h200-580.txt")
 	for _, fact := range a.GPU(0).Facts() {
 		f, _ := health.FactOf(health.GPU, fact)
-		x, _ := a.GPU(0).Known(fact)
-		y, ok := b.GPU(0).Known(fact)
+		x, _ := a.GPU(0).Fact(fact)
+		y, ok := b.GPU(0).Fact(fact)
 		if !ok || x.Is != y.Is && !f.Moves {
 			t.Errorf("%s: %v in XML, %v in text", fact, x.Is, y.Is)
 		}
@@ -45,7 +45,7 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 		!p.Yes("ecc") || p.Yes("rows_failed") || p.Number("power_limit") != 700 || a.Host().Text("driver") != "580.159.04" {
 		t.Errorf("%v", p.Facts())
 	}
-	if v, _ := p.Known("pcie_width"); v.From != "h200-580.xml:93" {
+	if v, _ := p.Fact("pcie_width"); v.From != "h200-580.xml:93" {
 		t.Errorf("from %s", v.From)
 	}
 }

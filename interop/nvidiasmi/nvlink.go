@@ -129,7 +129,7 @@ func (r *report) link(line int, p *health.Part, text string) (up, isState bool) 
 	if kib {
 		n *= 1024
 	}
-	if old, had := p.Known(fact); had && strings.HasPrefix(name, "CRC ") && name != "CRC Errors" {
+	if old, had := p.Fact(fact); had && strings.HasPrefix(name, "CRC ") && name != "CRC Errors" {
 		n += old.Is.(float64)
 	}
 	r.state.Set(p, fact, n, r.at(line))

@@ -153,7 +153,7 @@ func (r *report) value(line int, e *entry, text string) {
 		r.Add(line, "%s: %v", e.fact, err)
 		return
 	}
-	old, had := r.gpu.Known(e.fact)
+	old, had := r.gpu.Fact(e.fact)
 	if !had || !e.add {
 		r.state.Say(r.gpu, e.fact, is, r.at(line))
 		return

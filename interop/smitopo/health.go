@@ -25,7 +25,7 @@ func (m *Matrix) Say(s *health.State, from string) {
 		}
 		for j := m.GPUs(); j < len(m.Devices); j++ {
 			if d, ok := distances[m.Cells[i][j].Kind]; ok {
-				s.Say(s.WayTo(i, cmp.Or(m.Devices[j].Adapter, m.Devices[j].Name)), "far", float64(d), from)
+				s.Say(s.PathTo(i, cmp.Or(m.Devices[j].Adapter, m.Devices[j].Name)), "far", float64(d), from)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func readModel(o *yamlfile.Object) *model {
 			if as := s.Text("name", false); as != "" && as != name {
 				s.AddAt(s.Where("name"), "switch %s calls itself %s", name, as)
 			}
-			s.Known("labels", "annotations")
+			s.Allow("labels", "annotations")
 			x.switches = append(x.switches, modelSwitch{name, texts(s, "switches")})
 			s.Done()
 		})
@@ -82,7 +82,7 @@ func readModel(o *yamlfile.Object) *model {
 	o.List("blocks", func(_ int, n *yamlfile.Node) {
 		b := yamlfile.NewObject(o.Diagnostics, n, "block")
 		block := modelBlock{at: b.Text("switch", true), nodes: texts(b, "nodes"), pos: b.Here()}
-		b.Known("labels")
+		b.Allow("labels")
 		if b.Value("annotations") != nil {
 			b.Mapping("annotations", func(name string, n *yamlfile.Node) {
 				if name == domain {

@@ -118,7 +118,7 @@ func (c *compiler) placePackets(all []*strand) {
 			for i := range st.steps[r] {
 				if s := &st.steps[r][i]; receives(s.op) && !s.msg.pushed && !s.msg.crosses {
 					s.msg.region = *packetBytes
-					*packetBytes += c.o.Mechanism.packetRoom(n) * int64(s.msg.send.Src.Set.Len())
+					*packetBytes += c.o.Mechanism.packetBytes(n) * int64(s.msg.send.Src.Set.Len())
 				}
 			}
 		}
@@ -128,7 +128,7 @@ func (c *compiler) placePackets(all []*strand) {
 // packetBytes is the bytes that an operation's data take in a packet buffer.
 func (op *Op) packetBytes(data int64) int64 {
 	if m, ok := op.Kind.Mechanism(); ok {
-		return m.packetRoom(data)
+		return m.packetBytes(data)
 	}
 	return 0
 }

@@ -105,8 +105,8 @@ func (m Mechanism) InWords() bool { return mechanisms[m].put == WordPut }
 // Empty is what the bytes of a packet buffer are before the first launch.
 func (m Mechanism) Empty() byte { return mechanisms[m].empty }
 
-// packetRoom is the bytes that data take in a packet buffer; 0 without one.
-func (m Mechanism) packetRoom(data int64) int64 {
+// packetBytes is the bytes that data take in a packet buffer; 0 without one.
+func (m Mechanism) packetBytes(data int64) int64 {
 	x := &mechanisms[m]
 	return data / max(x.data, 1) * x.room
 }

@@ -38,7 +38,7 @@ func TestOperationsOfMechanisms(t *testing.T) {
 		if ok != (k >= LLPut) || k.puts() == k.takes() && ok || ok && k.puts() != strings.HasSuffix(k.String(), "_put") {
 			t.Errorf("%v: of %v (%v), puts %v, takes %v", k, m, ok, k.puts(), k.takes())
 		}
-		if ok && (m.form(LLPut) != k && m.form(LLReduce) != k || m.packetRoom(lineData) < lineData) {
+		if ok && (m.form(LLPut) != k && m.form(LLReduce) != k || m.packetBytes(lineData) < lineData) {
 			t.Errorf("%v is no operation of %v", k, m)
 		}
 	}

@@ -45,7 +45,7 @@ func (e *emission) sender(r Ref) int {
 
 // packets are a message's places in the receiver's packet buffer, chunk by chunk.
 func (e *emission) packets(m *message) (out []Ref) {
-	n := e.c.o.Mechanism.packetRoom(e.c.pieceEnd(e.st))
+	n := e.c.o.Mechanism.packetBytes(e.c.pieceEnd(e.st))
 	for i := range m.send.Src.Set.Len() {
 		out = append(out, Ref{Rank: m.to, Buffer: PacketBuffer, Offset: m.region + int64(i)*n})
 	}

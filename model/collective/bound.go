@@ -45,7 +45,7 @@ type tierCut struct {
 	ownShare             bool // what the switches do for a group returns to it, or is read from it, as well
 }
 
-// least is how often an element of an all-reduce must leave the groups of a tier, all of
+// minTransfers is how often an element of an all-reduce must leave the groups of a tier, all of
 // them together, how often it must enter them, and both. Every element needs G−1 messages to
 // be combined and G−1 to be spread (Patarasuk, Yuan 2009), unless switches between the groups
 // do that. Where these address the memory of all (see topology.Router), a reduction of t
@@ -54,7 +54,7 @@ type tierCut struct {
 // G−1+k+m times, and all at least 2(G−1)+m where k is 0; it enters them as often backwards.
 // So where switches do both, 2(G+1) is the least of leaving and entering together, from three
 // ranks on.
-func (t *tierCut) least() (out, in, both float64) {
+func (t *tierCut) minTransfers() (out, in, both float64) {
 	g := float64(len(t.cuts))
 	direct := 2 * (g - 1) // without switches
 	switch {
@@ -102,7 +102,7 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 		if c.spec.Kind != AllReduce {
 			continue
 		}
-		outward, inward, both := t.least()
+		outward, inward, both := t.minTransfers()
 		for _, x := range []struct{ times, rate float64 }{{outward, out}, {inward, in}, {both / 2, (in + out) / 2}} {
 			consider(x.times*float64(size)/x.rate*1e12, func() string {
 				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(x.rate))

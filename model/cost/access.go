@@ -54,14 +54,14 @@ func (a *Access) Time(how measurement.Access, bytes units.Bytes) (t units.Time, 
 
 // before reports whether x tells more of such pieces and sizes than y: its size is nearer, then its pieces.
 func (x *AccessRate) before(y *AccessRate, piece, bytes units.Bytes) bool {
-	if dx, dy := apart(x.Copied, bytes), apart(y.Copied, bytes); dx != dy {
+	if dx, dy := distance(x.Copied, bytes), distance(y.Copied, bytes); dx != dy {
 		return dx < dy
 	}
-	return apart(x.Piece, piece) < apart(y.Piece, piece)
+	return distance(x.Piece, piece) < distance(y.Piece, piece)
 }
 
-// apart is by which factor two sizes differ.
-func apart(a, b units.Bytes) float64 {
+// distance is by which factor two sizes differ.
+func distance(a, b units.Bytes) float64 {
 	a, b = max(a, 1), max(b, 1)
 	return float64(max(a, b)) / float64(min(a, b))
 }

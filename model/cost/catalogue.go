@@ -55,7 +55,7 @@ func GetMachine(name string) (*Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.standsFor(name), nil
+		return m.substituteFor(name), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unknown machine %q: must be one of %s, or a YAML file", name, strings.Join(Names(), ", "))
@@ -73,8 +73,8 @@ var nearest = map[string]string{"a800": "a100", "h800": "h100", "h20": "h100", "
 	"l4": "pcie4", "a10": "pcie4", "a40": "pcie4", "a6000": "pcie4", "rtx4090": "pcie4", "rtx3090": "pcie4", "t4": "pcie3",
 	"rtx2080ti": "pcie3"}
 
-// standsFor is the machine in the place of that of a GPU model, which has no file.
-func (m *Machine) standsFor(model string) *Machine {
+// substituteFor is the machine in the place of that of a GPU model, which has no file.
+func (m *Machine) substituteFor(model string) *Machine {
 	out := *m
 	out.assumed = fmt.Sprintf("there is no machine file for GPU model %s: costs are those of %s, with links of the same kinds", model,
 		m.Name)
@@ -127,11 +127,11 @@ func byGPU(t *topology.Topology) (*Machine, error) {
 	if err != nil || model == "" || medium == topology.PCIe {
 		return m, err
 	}
-	return m.standsFor(model), nil
+	return m.substituteFor(model), nil
 }
 
-// Alike is the machine whose links are like a topology's, whatever its GPUs are.
-func Alike(t *topology.Topology) string {
+// ByLinks is the machine whose links are like a topology's, whatever its GPUs are.
+func ByLinks(t *topology.Topology) string {
 	_, name := fastestLink(t)
 	return name
 }

@@ -11,9 +11,9 @@ type Result struct {
 
 // Noise is how far results are off, all as logarithms of times.
 type Noise struct {
-	Repeats     float64 // standard deviation of repeats
-	Machine     float64 // of what all tests are off by together, because expectations are
-	Least, Most float64 // by how much a fault slows a test
+	Repeats                  float64 // standard deviation of repeats
+	Machine                  float64 // of what all tests are off by together, because expectations are
+	MinSlowdown, MaxSlowdown float64 // by how much a fault slows a test
 }
 
 // level is what some tests are off by together: their number, mean and squared deviations from it.
@@ -56,11 +56,11 @@ func (n *Noise) slowed(l *level, off normal) float64 {
 	}
 	wide, x := math.Sqrt(off.variance+n.Repeats*n.Repeats/l.tests), l.mean-off.mean
 	share := 0.
-	for from := n.Least; from < n.Most; from *= 2 {
-		to := min(2*from, n.Most)
+	for from := n.MinSlowdown; from < n.MaxSlowdown; from *= 2 {
+		to := min(2*from, n.MaxSlowdown)
 		share += between((from-x)/wide, (to-x)/wide) / (to - from) * math.Log(to/from)
 	}
-	return n.scatter(l) + math.Log(max(share/math.Log(n.Most/n.Least), math.SmallestNonzeroFloat64))
+	return n.scatter(l) + math.Log(max(share/math.Log(n.MaxSlowdown/n.MinSlowdown), math.SmallestNonzeroFloat64))
 }
 
 // together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels, all off by the same: which is

@@ -174,13 +174,13 @@ func (x *trial) try(t *testing.T, y *tally, r *rand.Rand) {
 
 // once plays a cluster with so many faults, and says after how many tests it ended.
 func (x *trial) once(t *testing.T, y *tally, nodes, count int, r *rand.Rand) int {
-	noise := Noise{Repeats: 0.05, Machine: 0.3, Least: math.Log(1.14), Most: math.Log(4)}
+	noise := Noise{Repeats: 0.05, Machine: 0.3, MinSlowdown: math.Log(1.14), MaxSlowdown: math.Log(4)}
 	c := x.cluster(nodes)
 	var faults []fault
 	var want []Part
 	for _, at := range r.Perm(x.of(&c)) {
 		if part := x.part(&c, at, r); len(want) < count && !slices.Contains(want, part) {
-			want, faults = append(want, part), append(faults, fault{part, noise.Least + r.Float64()*(math.Log(2)-noise.Least)})
+			want, faults = append(want, part), append(faults, fault{part, noise.MinSlowdown + r.Float64()*(math.Log(2)-noise.MinSlowdown)})
 		}
 	}
 	named, tests := played(c, noise, faults, x.before(nodes), r)

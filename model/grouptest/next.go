@@ -10,16 +10,16 @@ import (
 // Sure is how likely a fault has to be to be named.
 const Sure = 0.99
 
-// worth is how many nats a test has to be worth at least to be run.
-const worth = 1e-4
+// minInformation is how many nats a test has to be worth at least to be run.
+const minInformation = 1e-4
 
 // Next is the test that is worth most, by how much its result is expected to say of which parts are faulty. ok is false where all is known
 // surely, or no test says more.
 func (p *Posterior) Next() (best Test, ok bool) {
-	if p.known() {
+	if p.certain() {
 		return Test{}, false
 	}
-	highest, seen := worth, map[string]bool{}
+	highest, seen := minInformation, map[string]bool{}
 	for _, t := range p.candidates() {
 		key := fmt.Sprint(t)
 		if seen[key] {
@@ -33,8 +33,8 @@ func (p *Posterior) Next() (best Test, ok bool) {
 	return best, ok
 }
 
-// known reports whether one set of faults is sure, with a node or group for each.
-func (p *Posterior) known() bool {
+// certain reports whether one set of faults is sure, with a node or group for each.
+func (p *Posterior) certain() bool {
 	faulty, sure := p.faulty(), 0.
 	nodes := p.nodes(faulty)
 	unsure := func(q float64) bool { return q > 1-Sure && q < Sure }
@@ -89,7 +89,8 @@ func (p *Posterior) outcomes(t Test) map[normal]float64 {
 		s := &p.sets[i]
 		rest, off := s.p, s.off[0]
 		for k, a := range s.atoms {
-			slow := normal{off.mean + (p.noise.Least+p.noise.Most)/2, off.variance + math.Pow(p.noise.Most-p.noise.Least, 2)/12 + one}
+			low, high := p.noise.MinSlowdown, p.noise.MaxSlowdown
+			slow := normal{off.mean + (low+high)/2, off.variance + math.Pow(high-low, 2)/12 + one}
 			if l := p.at(s, k, &t); l != nil {
 				slow = normal{l.mean, one + one/l.tests}
 			}

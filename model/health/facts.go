@@ -19,20 +19,20 @@ const (
 	GPU      Kind = "gpu"      // by the driver's number: "0"
 	NVLink   Kind = "nvlink"   // GPU and port: "0/17"
 	NIC      Kind = "nic"      // as the system calls it: "mlx5_0"
-	Way      Kind = "way"      // from a GPU to an adapter: "0/mlx5_0"
+	Path     Kind = "way"      // from a GPU to an adapter: "0/mlx5_0"
 	PCI      Kind = "pci"      // by its address as sysfs writes it: "0000:1b:00.0"
 	Variable Kind = "variable" // of the environment: "NCCL_P2P_DISABLE"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Host, GPU, NVLink, NIC, Way, PCI, Variable}
+var Kinds = []Kind{Host, GPU, NVLink, NIC, Path, PCI, Variable}
 
 // Choices are their names.
 func (Kind) Choices() []string { return yamlfile.Words(Kinds...) }
 
 // Plural is how several parts of the kind are called.
 func (k Kind) Plural() string {
-	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", Way: "ways to adapters", PCI: "PCI devices",
+	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", Path: "ways to adapters", PCI: "PCI devices",
 		Variable: "variables"}[k]
 }
 

@@ -30,7 +30,7 @@ func (f Fact) Metric() (name string, scale float64, ok bool) {
 
 // Labels are the names of the labels that tell parts of a kind apart in metrics.
 func (k Kind) Labels() []string {
-	return map[Kind][]string{GPU: {"gpu"}, NVLink: {"gpu", "port"}, NIC: {"device"}, Way: {"gpu", "device"}, PCI: {"address"},
+	return map[Kind][]string{GPU: {"gpu"}, NVLink: {"gpu", "port"}, NIC: {"device"}, Path: {"gpu", "device"}, PCI: {"address"},
 		Variable: {"name"}}[k]
 }
 

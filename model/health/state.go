@@ -31,7 +31,7 @@ func (p *Part) String() string {
 	case NVLink:
 		_, link, _ := strings.Cut(p.Name, "/")
 		return "GPU " + OfLink(p.Name) + " link " + link
-	case Way:
+	case Path:
 		return "GPU " + OfLink(p.Name)
 	case Host:
 		return "this machine"
@@ -42,9 +42,9 @@ func (p *Part) String() string {
 // LinkName is the name of an NVLink of a GPU, by their numbers.
 func LinkName(gpu, link int) string { return fmt.Sprintf("%d/%d", gpu, link) }
 
-// WayTo is the way from a GPU to an adapter; it is added where it is not there.
-func (s *State) WayTo(gpu int, adapter string) *Part {
-	return s.Part(Way, fmt.Sprintf("%d/%s", gpu, adapter))
+// PathTo is the way from a GPU to an adapter; it is added where it is not there.
+func (s *State) PathTo(gpu int, adapter string) *Part {
+	return s.Part(Path, fmt.Sprintf("%d/%s", gpu, adapter))
 }
 
 // Adapter is that of a way, by its name.
@@ -173,21 +173,21 @@ func (s *State) Set(p *Part, fact string, is any, from string) {
 	s.Say(p, fact, is, from)
 }
 
-// Forget removes a fact.
-func (p *Part) Forget(fact string) { delete(p.facts, fact) }
+// Remove removes a fact.
+func (p *Part) Remove(fact string) { delete(p.facts, fact) }
 
-// Known is a fact.
-func (p *Part) Known(fact string) (Value, bool) {
+// Fact is a fact.
+func (p *Part) Fact(fact string) (Value, bool) {
 	v, ok := p.facts[fact]
 	return v, ok
 }
 
-// Known is a fact of a part by its name; false where there is no such part as well.
-func (s *State) Known(k Kind, name, fact string) (Value, bool) {
+// Fact is a fact of a part by its name; false where there is no such part as well.
+func (s *State) Fact(k Kind, name, fact string) (Value, bool) {
 	if !s.Has(k, name) {
 		return Value{}, false
 	}
-	return s.Part(k, name).Known(fact)
+	return s.Part(k, name).Fact(fact)
 }
 
 // Facts are the names of what is known, sorted.

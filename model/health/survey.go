@@ -8,11 +8,11 @@ import (
 	"railyard/model/survey"
 )
 
-// ways are where an adapter is from a GPU, nearest first.
-var ways = []string{"on its PCIe switch", "across PCIe switches", "across its CPU", "on another socket"}
+// pathWords are where an adapter is from a GPU, nearest first.
+var pathWords = []string{"on its PCIe switch", "across PCIe switches", "across its CPU", "on another socket"}
 
-// WayWords say where an adapter is, by how far that is; the last where it is farther.
-func WayWords(far int) string { return ways[min(max(far, 0), len(ways)-1)] }
+// PathWords say where an adapter is, by how far that is; the last where it is farther.
+func PathWords(far int) string { return pathWords[min(max(far, 0), len(pathWords)-1)] }
 
 // SayNode adds what a survey of the machine found: its NVLinks, which GPUs reach one another, and the ways to its adapters.
 func (s *State) SayNode(n *survey.Node, from string) {
@@ -46,17 +46,17 @@ func (s *State) SayNode(n *survey.Node, from string) {
 			s.Say(s.Part(NIC, a.Name), "rate", float64(a.Rate)*8/1e9, from)
 		}
 	}
-	s.SayWays(n, from)
+	s.AddPaths(n, from)
 }
 
-// SayWays adds how far the adapters of a survey are from its GPUs.
-func (s *State) SayWays(n *survey.Node, from string) {
+// AddPaths adds how far the adapters of a survey are from its GPUs.
+func (s *State) AddPaths(n *survey.Node, from string) {
 	for g := range n.GPUs {
 		for i, a := range n.Adapters {
 			here, ok := n.PCI[n.GPUs[g].Bus]
 			there, also := n.PCI[a.Bus]
 			if ok && also {
-				s.Say(s.WayTo(g, cmp.Or(a.Name, "adapter "+strconv.Itoa(i))), "far", float64(far(here, there)), from)
+				s.Say(s.PathTo(g, cmp.Or(a.Name, "adapter "+strconv.Itoa(i))), "far", float64(far(here, there)), from)
 			}
 		}
 	}

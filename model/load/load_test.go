@@ -59,7 +59,7 @@ func TestWraps(t *testing.T) {
 		before := rapid.Uint64Range(0, 1<<40).Draw(t, "before")
 		by := rapid.Uint64Range(0, wraps/2-1).Draw(t, "by")
 		f := health.Fact{Wraps: wraps}
-		if got, cleared := grown(f, float64(before%wraps), float64((before+by)%wraps)); got != float64(by) || cleared {
+		if got, cleared := counterIncrease(f, float64(before%wraps), float64((before+by)%wraps)); got != float64(by) || cleared {
 			t.Fatalf("%v, %v after %d more", got, cleared, by)
 		}
 		after := rapid.Uint64Range(0, 1<<40).Draw(t, "after")
@@ -67,7 +67,7 @@ func TestWraps(t *testing.T) {
 		if runsBack {
 			want = float64(after)
 		}
-		if got, cleared := grown(health.Fact{}, float64(before), float64(after)); got != want || cleared != runsBack {
+		if got, cleared := counterIncrease(health.Fact{}, float64(before), float64(after)); got != want || cleared != runsBack {
 			t.Fatalf("%v, %v from %d to %d", got, cleared, before, after)
 		}
 	})

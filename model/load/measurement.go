@@ -96,8 +96,8 @@ func (m *Measurement) part(before, after *health.Part) {
 	p, carried := Port{Part: after, Line: line(after)}, false
 	for _, name := range after.Facts() {
 		fact, _ := health.FactOf(after.Kind, name)
-		was, had := before.Known(name)
-		if is, _ := after.Known(name); had && !fact.Counter && !fact.Moves && was.Is != is.Is {
+		was, had := before.Fact(name)
+		if is, _ := after.Fact(name); had && !fact.Counter && !fact.Moves && was.Is != is.Is {
 			m.note("%v: %s was %v, is %v (%s)", after, name, was.Is, is.Is, fact.Means)
 		}
 		if !fact.Counter || !had {
@@ -124,15 +124,15 @@ func (m *Measurement) rate(fact health.Fact, before, after *health.Part, line fl
 	was, is := before.Number(fact.Name), after.Number(fact.Name)
 	soonRound := line*m.Took.Seconds() > fact.Wraps/2 && max(was, is) < fact.Wraps
 	if b := m.Before.Brief; len(b) == 2 && soonRound {
-		first, ok1 := b[0].State.Part(after.Kind, after.Name).Known(fact.Name)
-		second, ok2 := b[1].State.Part(after.Kind, after.Name).Known(fact.Name)
+		first, ok1 := b[0].State.Part(after.Kind, after.Name).Fact(fact.Name)
+		second, ok2 := b[1].State.Part(after.Kind, after.Name).Fact(fact.Name)
 		if ok1 && ok2 {
 			m.brief = true
-			by, _ = grown(fact, first.Is.(float64), second.Is.(float64))
+			by, _ = counterIncrease(fact, first.Is.(float64), second.Is.(float64))
 			return by / b[1].At.Sub(b[0].At).Seconds(), by
 		}
 	}
-	by, cleared := grown(fact, was, is)
+	by, cleared := counterIncrease(fact, was, is)
 	if cleared {
 		m.note("%v: %s ran backwards, from %.0f to %.0f: it was cleared, and counts from zero", after, fact.Name, was, is)
 	}

@@ -85,7 +85,7 @@ func (n *node) gpu(number string) (topology.DeviceID, bool) {
 func (n *node) pairAdapters(s *health.State) {
 	var parts []*health.Part
 	for _, p := range s.Parts(health.NIC) {
-		if _, counts := p.Known("sent"); counts {
+		if _, counts := p.Fact("sent"); counts {
 			parts = append(parts, p)
 		}
 	}

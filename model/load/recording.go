@@ -56,7 +56,7 @@ func recordParts(s *health.State) (out []recordedPart) {
 		for _, p := range s.Parts(kind) {
 			x := recordedPart{kind, p.Name, map[string]any{}}
 			for _, fact := range p.Facts() {
-				v, _ := p.Known(fact)
+				v, _ := p.Fact(fact)
 				x.Facts[fact] = v.Is
 			}
 			out = append(out, x)

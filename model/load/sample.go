@@ -21,10 +21,10 @@ type Source interface {
 	Next(ctx context.Context) (Sample, error)
 }
 
-// grown is how much a counter grew between two samples: to the same value it did not; where it ran backwards, it was either wrapped or
-// cleared. It is taken for wrapped where it can be, and where it then grew by less than half of its range, as sequence numbers are read
-// (RFC 1982); else it counts from zero, which is the least that it can have grown.
-func grown(f health.Fact, before, after float64) (by float64, cleared bool) {
+// counterIncrease is how much a counter grew between two samples: to the same value it did not; where it ran backwards, it was
+// either wrapped or cleared. It is taken for wrapped where it can be, and where it then grew by less than half of its range, as
+// sequence numbers are read (RFC 1982); else it counts from zero, which is the least that it can have grown.
+func counterIncrease(f health.Fact, before, after float64) (by float64, cleared bool) {
 	if after >= before {
 		return after - before, false
 	}

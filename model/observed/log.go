@@ -34,7 +34,7 @@ type Comm struct {
 	Multicast    bool    // NVLink switches reduce and multicast
 	Rings        [][]int // ranks in their order, by channel
 	Trees        []Branch
-	Ways         []Way
+	Connections  []Connection
 }
 
 // Branch is a rank's place in the tree of a channel.
@@ -44,8 +44,8 @@ type Branch struct {
 	Down          []int
 }
 
-// Way is how one rank reaches another on a channel.
-type Way struct {
+// Connection is how one rank reaches another on a channel.
+type Connection struct {
 	Place
 	Channel, From, To int
 	Messages          bool   // of sends and receives, which have ways of their own
@@ -53,7 +53,7 @@ type Way struct {
 }
 
 // Transport is the first part of the way: P2P, SHM, or the network by name (NET/IB).
-func (w *Way) Transport() string {
+func (w *Connection) Transport() string {
 	parts := strings.Split(w.Via, "/")
 	if parts[0] == "NET" && len(parts) > 1 {
 		return strings.Join(parts[:2], "/")
@@ -62,7 +62,7 @@ func (w *Way) Transport() string {
 }
 
 // GPUDirect reports whether the adapter reads and writes GPU memory.
-func (w *Way) GPUDirect() bool { return strings.Contains(w.Via, "/GDRDMA") }
+func (w *Connection) GPUDirect() bool { return strings.Contains(w.Via, "/GDRDMA") }
 
 // Choice is what the tuner chose for a collective.
 type Choice struct {

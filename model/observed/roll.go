@@ -5,11 +5,11 @@ type Roll struct {
 	File    string
 	Version string // of NCCL
 	Time    string // of the roll, as written; may be empty
-	Comms   []Standing
+	Comms   []Progress
 }
 
-// Standing is how far the ranks of one communicator have come.
-type Standing struct {
+// Progress is how far the ranks of one communicator have come.
+type Progress struct {
 	Place
 	Comm    string // its hash, as commId in logs: 0xd94cb67e0ad5f33f
 	Ranks   int

@@ -127,13 +127,13 @@ type key struct{ src, dst, phase int32 }
 
 // message is a send that has been issued.
 type message struct {
-	values []value
-	places []int32 // where the sender has the values, where that is not src
-	op     int32   // global index in the sender's program
-	clock  []int32 // what the sender knew, only where races are possible
-	src    Loc
-	stored *Loc // of a multicast: where its first receiver put it
-	heard  runs // of a barrier: who has entered it, as the sender knows
+	values  []value
+	places  []int32 // where the sender has the values, where that is not src
+	op      int32   // global index in the sender's program
+	clock   []int32 // what the sender knew, only where races are possible
+	src     Loc
+	stored  *Loc // of a multicast: where its first receiver put it
+	entered runs // of a barrier: who has entered it, as the sender knows
 }
 
 // checker runs one channel.
@@ -150,7 +150,7 @@ type checker struct {
 	pc         []int
 	mem        []memory
 	queues     map[key]*queue
-	heardSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
+	takenSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
 	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
 	entered    []runs      // by rank: who is known to have entered the barrier; nil: it is none
 }
@@ -159,7 +159,7 @@ func newChecker(x *Expander, channel int, o CheckOptions, m images) *checker {
 	s, n := x.s, x.s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
-		heardSoFar: map[key]int{}}
+		takenSoFar: map[key]int{}}
 	if m == nil {
 		k.ranks = (&moves{ranks: n}).originals()
 	} else {

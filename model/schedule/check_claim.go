@@ -59,7 +59,7 @@ func (x *Expander) bearsOut(channel int, ranks []int32, none relabelling, by []r
 // those of the ranks that they come to.
 func (m *moves) bearsOut(x *Expander, channel int, d symmetry.Digit) bool {
 	var by []relabelling
-	for _, n := range d.Least() {
+	for _, n := range d.Generators() {
 		for _, n := range []int32{n, symmetry.Digits{d}.Inverse(n)} {
 			by = append(by, m.relabelling(n))
 		}

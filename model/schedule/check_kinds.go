@@ -28,14 +28,14 @@ func (k *checker) follows() bool {
 	return true
 }
 
-// hear is the next message that a rank takes from a peer, if it has been sent.
-func (k *checker) hear(q *queue, r int, peer, phase int32) (message, bool) {
+// nextMessage is the next message that a rank takes from a peer, if it has been sent.
+func (k *checker) nextMessage(q *queue, r int, peer, phase int32) (message, bool) {
 	at := key{peer, int32(r), phase}
-	if q == nil || k.heardSoFar[at] == len(q.messages) {
+	if q == nil || k.takenSoFar[at] == len(q.messages) {
 		return message{}, false
 	}
-	k.heardSoFar[at]++
-	return q.messages[k.heardSoFar[at]-1], true
+	k.takenSoFar[at]++
+	return q.messages[k.takenSoFar[at]-1], true
 }
 
 // matched reports whether all messages were taken, by all ranks, and are what the claim makes of
@@ -44,7 +44,7 @@ func (k *checker) matched(m *kindMoves) bool {
 	for c, q := range k.queues {
 		a, b := m.node[c.src], m.node[c.dst]
 		if a == b {
-			if k.heardSoFar[c] != len(q.messages) {
+			if k.takenSoFar[c] != len(q.messages) {
 				return false
 			}
 			continue
@@ -56,7 +56,7 @@ func (k *checker) matched(m *kindMoves) bool {
 		from, r, n := m.nodesOf[m.Nodes[a]], m.rank(c.dst, -m.pos[b]), len(m.nodesOf[m.Nodes[b]])
 		for i := (n - int(m.pos[b])) % n; i < len(from); i += n {
 			peer := m.rank0[from[i]] + c.src - m.rank0[a]
-			if k.heardSoFar[key{peer, r, c.phase}] != len(q.messages) {
+			if k.takenSoFar[key{peer, r, c.phase}] != len(q.messages) {
 				return false
 			}
 		}

@@ -52,7 +52,7 @@ func (k *checker) original(rank int32) int {
 // next takes the oldest message off a connection, if there is one, and moves it.
 func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent bool, err error) {
 	if k.byKinds() != nil {
-		m, sent = k.hear(q, r, peer, phase)
+		m, sent = k.nextMessage(q, r, peer, phase)
 	} else if sent = !q.empty(); sent {
 		m = q.take()
 	}
@@ -88,7 +88,7 @@ func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValu
 }
 
 func (k *checker) moved(m message, by int32) message {
-	out := message{op: m.op, src: m.src, heard: k.moves.runs(m.heard, by)}
+	out := message{op: m.op, src: m.src, entered: k.moves.runs(m.entered, by)}
 	chunk := func(c int32) int32 { return k.moves.chunk(c, by) }
 	for _, x := range placed(m, chunk, func(r runs) runs { return k.moves.runs(r, by) }) {
 		out.values, out.places = append(out.values, x.value), append(out.places, x.place)

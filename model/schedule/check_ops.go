@@ -62,7 +62,7 @@ func (k *checker) send(r, i int, op *Op, c key) error {
 		})
 	}
 	if k.entered != nil {
-		m.heard = k.entered[r]
+		m.entered = k.entered[r]
 	}
 	k.queue(c).add(m)
 	return nil
@@ -78,7 +78,7 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	if err := k.sameStore(r, i, op, m); err != nil {
 		return err
 	}
-	k.heard(r, i, m, c)
+	k.noteReceipt(r, i, m, c)
 	vals := m.values
 	if op.Kind == RecvReduce {
 		own, err := k.read(r, i, op.Src)
@@ -92,10 +92,10 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	return k.write(r, i, op.Dst, vals)
 }
 
-// heard notes what a rank knows once it has received a message.
-func (k *checker) heard(r, i int, m message, c key) {
+// noteReceipt notes what a rank knows once it has received a message.
+func (k *checker) noteReceipt(r, i int, m message, c key) {
 	if k.entered != nil {
-		k.entered[r] = k.entered[r].with(m.heard)
+		k.entered[r] = k.entered[r].with(m.entered)
 	}
 	if k.clocks == nil {
 		return

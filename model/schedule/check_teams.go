@@ -60,7 +60,7 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 			return false, k.fail(r, i, "takes %v of rank %d and %v of rank %d: switches combine one place of all", first, op.Peers[0],
 				m.src, p)
 		}
-		k.heard(r, i, m, c)
+		k.noteReceipt(r, i, m, c)
 		if sum, err = k.combine(r, i, sum, m.values); err != nil {
 			return false, err
 		}

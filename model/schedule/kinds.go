@@ -245,16 +245,16 @@ func (m *kindMoves) movable(ops []Op, known map[string]bool) bool {
 		}
 		key := fmt.Sprint(what)
 		if _, seen := known[key]; !seen {
-			known[key] = m.stays(part)
+			known[key] = m.preserved(part)
 		}
 		ok = ok && known[key]
 	})
 	return ok
 }
 
-// stays reports whether permutations leave operations as they are together: what these do with the
+// preserved reports whether permutations leave operations as they are together: what these do with the
 // chunks of a node, in whatever order, they do with those of all nodes of its kind, and with those of no two at once.
-func (m *kindMoves) stays(part []Op) bool {
+func (m *kindMoves) preserved(part []Op) bool {
 	of := make([][][]int32, len(m.Nodes)) // by node: what is done with one chunk
 	for i := range part {
 		if !m.usesOf(&part[i], of) {

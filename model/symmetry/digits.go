@@ -95,8 +95,8 @@ func (g Digits) All() []int32 {
 	return out
 }
 
-// Least are moves that generate a digit's: by 1, or by each power of two.
-func (d Digit) Least() (by []int32) {
+// Generators are moves that generate a digit's: by 1, or by each power of two.
+func (d Digit) Generators() (by []int32) {
 	for n := int32(1); n < d.Size && (n == 1 || d.Xor); n *= 2 {
 		by = append(by, n*d.Stride)
 	}
@@ -116,7 +116,7 @@ func (g Digits) Pair(a, b int) (to, count int) {
 // Generators are the least moves of all digits.
 func (g Digits) Generators() (out []func(int) int) {
 	for _, d := range g {
-		for _, by := range d.Least() {
+		for _, by := range d.Generators() {
 			out = append(out, func(p int) int { return int(d.Add(int32(p), by/d.Stride)) })
 		}
 	}

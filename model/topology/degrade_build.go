@@ -26,8 +26,8 @@ func (x *degrader) build() *Topology {
 	return x.out
 }
 
-// gone reports whether nothing is left of a link.
-func (x *degrader) gone(l LinkID) bool {
+// linkRemoved reports whether nothing is left of a link.
+func (x *degrader) linkRemoved(l LinkID) bool {
 	p, changed := x.pieces[l]
 	return changed && len(p) == 0 || x.lost[x.t.links[l].From] || x.lost[x.t.links[l].To]
 }
@@ -148,7 +148,7 @@ func (x *degrader) unitLeft(f *fabricInfo, n int, unit int32) int32 {
 	first, end := x.t.span(n)
 	for d := first; d < end; d++ {
 		for _, l := range x.t.Out(d) {
-			if i := int(x.t.links[l].To - f.firstDevice); i >= 0 && i < len(f.switchUnit) && !x.gone(l) {
+			if i := int(x.t.links[l].To - f.firstDevice); i >= 0 && i < len(f.switchUnit) && !x.linkRemoved(l) {
 				return f.switchUnit[i]
 			}
 		}

@@ -15,7 +15,7 @@ func (x *degrader) usableNICs(n int) []bool {
 			for l, other := range t.step(d, back) {
 				if t.devices[d].Kind == NIC && t.devices[other].Node < 0 {
 					joined = joined || !back
-					left[i] = left[i] || !x.gone(l)
+					left[i] = left[i] || !x.linkRemoved(l)
 				}
 			}
 		}

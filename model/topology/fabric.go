@@ -131,13 +131,13 @@ func (x *fabricBuilder) join(a, b DeviceID, class int32, count int) {
 // lower switch i to upper switch (i·up+u) mod n, merging parallel links.
 func (x *fabricBuilder) spread(lower, upper []DeviceID, up int, class int32) {
 	for i, l := range lower {
-		x.deal(l, upper, i*up, up, class)
+		x.connectInTurn(l, upper, i*up, up, class)
 	}
 }
 
-// deal joins a device over links in turn to switches, the first one to switch number
+// connectInTurn joins a device over links in turn to switches, the first one to switch number
 // start (mod their number), and lists what it makes by switch.
-func (x *fabricBuilder) deal(d DeviceID, switches []DeviceID, start, links int, class int32) {
+func (x *fabricBuilder) connectInTurn(d DeviceID, switches []DeviceID, start, links int, class int32) {
 	n := len(switches)
 	start %= n
 	reached := min(links, n)

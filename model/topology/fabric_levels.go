@@ -47,7 +47,7 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 // switches, spreads its links over them in turn.
 func (x *fabricBuilder) attach(e endpoint, switches []DeviceID, class int32, spread bool, placed map[int]int) {
 	if spread {
-		x.deal(e.device, switches, placed[e.node], x.linksOf(e), class)
+		x.connectInTurn(e.device, switches, placed[e.node], x.linksOf(e), class)
 		placed[e.node] += x.linksOf(e)
 		return
 	}

@@ -102,8 +102,8 @@ func (s *teamShares) share(h *Hop) *teamShare {
 	return &x.of[len(x.of)-1]
 }
 
-// loadedLike reports whether as many routes put as much on another link.
-func (x *linkShares) loadedLike(other *linkShares) bool {
+// equallyLoaded reports whether as many routes put as much on another link.
+func (x *linkShares) equallyLoaded(other *linkShares) bool {
 	return slices.EqualFunc(x.of, other.of, func(a, b teamShare) bool { return a.alone == b.alone && a.routes == b.routes })
 }
 
@@ -130,7 +130,7 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 		}
 	}
 	for i := range s.links {
-		if i > 0 && s.links[i].loadedLike(&s.links[i-1]) { // as the links of a bundle are
+		if i > 0 && s.links[i].equallyLoaded(&s.links[i-1]) { // as the links of a bundle are
 			s.links[i].most, s.links[i].sum, s.links[i].of = s.links[i-1].most, s.links[i-1].sum, s.links[i-1].of
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 func (b *builder) validate() {
 	b.checkPorts()
 	b.checkRates()
-	b.checkWaysBack()
+	b.checkReturnRoutes()
 	b.checkConnected()
 }
 
@@ -103,8 +103,8 @@ func (b *builder) checkRates() {
 	}
 }
 
-// checkWaysBack finds links over which one can leave a device but never come back.
-func (b *builder) checkWaysBack() {
+// checkReturnRoutes finds links over which one can leave a device but never come back.
+func (b *builder) checkReturnRoutes() {
 	t := b.t
 	checked := map[int32]bool{}
 	for _, n := range t.nodes {

@@ -95,8 +95,8 @@ func (o *Object) Here() Pos { return At(o.node) }
 // Has reports whether a key has a value: null is none.
 func (o *Object) Has(key string) bool { return o.keys[key] != nil && o.keys[key].Tag != "!!null" }
 
-// Known adds keys that Done shall not report, though nobody asked for them.
-func (o *Object) Known(keys ...string) { o.asked = append(o.asked, keys...) }
+// Allow adds keys that Done shall not report, though nobody asked for them.
+func (o *Object) Allow(keys ...string) { o.asked = append(o.asked, keys...) }
 
 // Done reports unknown keys, with what would have been known.
 func (o *Object) Done() {

@@ -251,7 +251,7 @@ func (o *Object) entries(f *field) {
 		f.v.Set(reflect.MakeMap(of))
 		if known := choices(of.Key()); known != nil {
 			names = known
-			o.Known(known...)
+			o.Allow(known...)
 		}
 	}
 	for _, name := range names {

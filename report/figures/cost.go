@@ -39,7 +39,7 @@ func Pareto(d *report.SizeDocument) chart.Chart {
 			continue
 		}
 		p := chart.XY{X: r.Total / 1e6, Y: r.UnitsPerSecond}
-		if r.OnFront {
+		if r.Pareto {
 			p.Label = r.Design
 			front.Points = append(front.Points, p)
 		} else {

@@ -127,7 +127,7 @@ func collectFact(out chan<- prometheus.Metric, f health.Fact, parts []*health.Pa
 	}
 	d := prometheus.NewDesc(name, f.Of.Plural()+": "+f.Means+".", f.Of.Labels(), nil)
 	for _, p := range parts {
-		if v, known := p.Known(f.Name); known {
+		if v, known := p.Fact(f.Name); known {
 			out <- prometheus.MustNewConstMetric(d, kind, asNumber(v.Is)*scale, p.LabelValues()...)
 		}
 	}

@@ -26,8 +26,8 @@ func (e *event) work() (out Work) {
 	return out
 }
 
-// later is the one that ends last.
-func later(a, b *event) *event {
+// latest is the one that ends last.
+func latest(a, b *event) *event {
 	if b == nil || a != nil && a.at >= b.at {
 		return a
 	}
@@ -87,7 +87,7 @@ func (m *machine) longest() (*event, error) {
 		if x.op() != nil {
 			return nil, fmt.Errorf("deadlock: rank %d waits in lane %d", x.rank, x.number)
 		}
-		end = later(end, x.now)
+		end = latest(end, x.now)
 	}
 	return end, nil
 }
@@ -131,7 +131,7 @@ func (w *walk) step(x *run) (bool, error) {
 				if e == nil {
 					return false, nil
 				}
-				x.now = later(x.now, e)
+				x.now = latest(x.now, e)
 			}
 		}
 	case packetProtocol(op.Kind) == "":
@@ -236,7 +236,7 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 		if err != nil {
 			return err
 		}
-		x.now = later(x.now, e)
+		x.now = latest(x.now, e)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (w *walk) take(x *run, op *block.Op, n units.Bytes) (bool, error) {
 		if e == nil {
 			return false, nil
 		}
-		now = later(now, e)
+		now = latest(now, e)
 	}
 	x.now = now
 	if passesOn(x.rank, op) {

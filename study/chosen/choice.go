@@ -16,7 +16,7 @@ const choiceRule = "nccl/choice"
 // choices puts each choice beside the one that is expected: those that are slower by more than normal runs differ are findings.
 func (j *judge) choices(c *observed.Comm, at *place) {
 	found := nccl.Options{} // the tuner chooses by what NCCL found: what is wrong with that is said elsewhere
-	if slices.ContainsFunc(c.Ways, func(w observed.Way) bool { return w.Transport() == "NET/Socket" }) {
+	if slices.ContainsFunc(c.Connections, func(w observed.Connection) bool { return w.Transport() == "NET/Socket" }) {
 		found.Fabric = "tcp"
 	}
 	if c.Channels > 0 && c.NVLSChannels == 0 {
@@ -60,7 +60,7 @@ func join(rows []*choice, x *observed.Choice, ranks int, expected string, longer
 	row.DoctorChoice = report.DoctorChoice{Collective: x.Kind.String(), Ranks: ranks, Calls: x.Times, Chose: x.Algorithm + "/" + x.Protocol,
 		Expected: expected}
 	for _, r := range rows {
-		if r.alike(row) {
+		if r.differsInSizeOnly(row) {
 			r.add(row)
 			return rows
 		}
@@ -68,8 +68,8 @@ func join(rows []*choice, x *observed.Choice, ranks int, expected string, longer
 	return append(rows, row)
 }
 
-// alike reports whether two rows differ in sizes alone.
-func (r *choice) alike(x *choice) bool {
+// differsInSizeOnly reports whether two rows differ in sizes alone.
+func (r *choice) differsInSizeOnly(x *choice) bool {
 	return r.Collective == x.Collective && r.Ranks == x.Ranks && r.Chose == x.Chose && r.Expected == x.Expected && r.slow() == x.slow()
 }
 
@@ -84,7 +84,7 @@ func (r *choice) add(x *choice) {
 // row shows a row; of communicators that are alike, one.
 func (j *judge) row(r *choice) {
 	for _, known := range j.rows {
-		if known.alike(r) {
+		if known.differsInSizeOnly(r) {
 			known.add(r)
 			return
 		}

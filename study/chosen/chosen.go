@@ -47,7 +47,7 @@ type judge struct {
 	log      *observed.Log
 	machine  Machine
 	runtimes map[string]*nccl.Runtime
-	told     map[string]int       // findings by what is wrong
+	reported map[string]int       // findings by what is wrong
 	others   map[int]int          // communicators beside the one that a finding names
 	setups   []report.DoctorSetup // as found has them, with orders whole
 	rows     []*choice
@@ -64,7 +64,7 @@ type Found struct {
 
 // Find judges a log.
 func Find(log *observed.Log, m Machine) *Found {
-	j := &judge{log: log, machine: m, runtimes: map[string]*nccl.Runtime{}, told: map[string]int{}, others: map[int]int{}}
+	j := &judge{log: log, machine: m, runtimes: map[string]*nccl.Runtime{}, reported: map[string]int{}, others: map[int]int{}}
 	comms := make([]*observed.Comm, len(log.Comms)) // the largest first: of those that have the same wrong, it is told
 	for i := range log.Comms {
 		comms[i] = &log.Comms[i]
@@ -83,7 +83,7 @@ func Find(log *observed.Log, m Machine) *Found {
 		j.choices(c, at)
 	}
 	j.choices(&observed.Comm{}, nil) // of which the log does not say whose they are
-	j.tellOthers()
+	j.reportOthers()
 	j.warnings()
 	j.found.Choices = j.shown()
 	j.found.Notes = append(j.found.Notes, log.Notes...)
@@ -159,8 +159,8 @@ func (j *judge) predict(at *place, o nccl.Options, a nccl.Ask) (nccl.Prediction,
 	return p, err == nil && p.Time > 0
 }
 
-// dearer is what an all-reduce takes longer with options than without.
-func (j *judge) dearer(at *place, c *observed.Comm, o nccl.Options) health.Cost {
+// optionCost is what an all-reduce takes longer with options than without.
+func (j *judge) optionCost(at *place, c *observed.Comm, o nccl.Options) health.Cost {
 	ask := nccl.Ask{Kind: collective.AllReduce, Size: j.largest(c)}
 	should, ok1 := j.predict(at, nccl.Options{}, ask)
 	does, ok2 := j.predict(at, o, ask)
@@ -207,17 +207,17 @@ func (j *judge) add(c *observed.Comm, f health.Finding, from observed.Place) {
 	if f.Rule == choiceRule {
 		key = f.Says
 	}
-	if at, known := j.told[key]; known {
+	if at, known := j.reported[key]; known {
 		j.others[at]++
 		return
 	}
-	j.told[key] = len(j.found.Findings)
+	j.reported[key] = len(j.found.Findings)
 	f.Part = fmt.Sprintf("communicator %s of %s", c.ID, units.Counted(c.Ranks, "rank"))
 	f.From = []string{from.String()}
 	j.found.Findings = append(j.found.Findings, f)
 }
 
-func (j *judge) tellOthers() {
+func (j *judge) reportOthers() {
 	for at, n := range j.others {
 		also := "so do"
 		if n == 1 {
@@ -229,7 +229,7 @@ func (j *judge) tellOthers() {
 
 // network finds ranks that talk over sockets where there are adapters that write to memory, or should be.
 func (j *judge) network(c *observed.Comm, at *place) {
-	i := slices.IndexFunc(c.Ways, func(w observed.Way) bool { return w.Transport() == "NET/Socket" })
+	i := slices.IndexFunc(c.Connections, func(w observed.Connection) bool { return w.Transport() == "NET/Socket" })
 	if i < 0 {
 		return
 	}
@@ -239,7 +239,7 @@ func (j *judge) network(c *observed.Comm, at *place) {
 			adapters = append(adapters, a.Name)
 		}
 	}
-	f := health.Finding{Rule: "nccl/socket", Level: health.Slow, Source: networking, Cost: j.dearer(at, c, nccl.Options{Fabric: "tcp"}),
+	f := health.Finding{Rule: "nccl/socket", Level: health.Slow, Source: networking, Cost: j.optionCost(at, c, nccl.Options{Fabric: "tcp"}),
 		Says: "talks over TCP sockets between nodes (NET/Socket)",
 		Why:  "each byte is copied by the processors, and one connection carries a few GB/s",
 		Do: j.unset("see that adapters and their driver are there (ibstat), and in the container", "NCCL_IB_DISABLE", "NCCL_NET",
@@ -250,14 +250,14 @@ func (j *judge) network(c *observed.Comm, at *place) {
 	if f.Cost.Known && f.Cost.Share <= tolerated {
 		return // it is what the machine has
 	}
-	j.add(c, f, c.Ways[i].Place)
+	j.add(c, f, c.Connections[i].Place)
 }
 
 // direct finds ways over adapters that do not reach GPU memory.
 func (j *judge) direct(c *observed.Comm, at *place) {
 	all, staged, first := 0, 0, observed.Place{}
-	for i := range c.Ways {
-		w := &c.Ways[i]
+	for i := range c.Connections {
+		w := &c.Connections[i]
 		if w.Transport() != "NET/IB" {
 			continue
 		}
@@ -308,7 +308,7 @@ func (j *judge) stagedCost(at *place) health.Cost {
 // peers finds GPUs of one host that reach each other through host memory, or over the network.
 func (j *judge) peers(c *observed.Comm) {
 	for _, transport := range []string{"SHM", "NET/Socket", "NET/IB"} {
-		i := slices.IndexFunc(c.Ways, func(w observed.Way) bool {
+		i := slices.IndexFunc(c.Connections, func(w observed.Connection) bool {
 			from, ok1 := c.Hosts[w.From]
 			to, ok2 := c.Hosts[w.To]
 			return w.Transport() == transport && ok1 && ok2 && from == to && c.Nodes == 1
@@ -316,7 +316,7 @@ func (j *judge) peers(c *observed.Comm) {
 		if i < 0 {
 			continue
 		}
-		w := &c.Ways[i]
+		w := &c.Connections[i]
 		j.add(c, health.Finding{Rule: "nccl/no-peer", Level: health.Slow, Source: peers,
 			Says: fmt.Sprintf("has ranks %d and %d of one host reach each other via %s, not GPU to GPU", w.From, w.To, w.Via),
 			Why:  "each byte goes through host memory, at a fraction of NVLink's or PCIe's rate",
@@ -332,7 +332,8 @@ func (j *judge) nvls(c *observed.Comm, at *place) {
 	if !ok || !strings.HasPrefix(should.Algorithm, "nvls") || c.Channels == 0 || c.NVLSChannels > 0 {
 		return
 	}
-	f := health.Finding{Rule: "nccl/no-nvls", Level: health.Slow, Source: variables, Cost: j.dearer(at, c, nccl.Options{NVLS: nccl.Off}),
+	f := health.Finding{Rule: "nccl/no-nvls", Level: health.Slow, Source: variables,
+		Cost: j.optionCost(at, c, nccl.Options{NVLS: nccl.Off}),
 		Says: fmt.Sprintf("has 0 NVLS channels where NVLink switches reduce: %s was expected for all-reduces", should.Algorithm),
 		Why:  "with NVLS the switches sum up, and each GPU sends every byte once",
 		Do: j.unset("see that nvidia-fabricmanager runs and matches the driver (nvidia-smi -q: Fabric), and that no GPU is a MIG instance",

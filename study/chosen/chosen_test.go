@@ -56,7 +56,7 @@ func TestSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := Find(log, Machine{})
-	want := report.DoctorSetup{Count: 1, Ranks: 4, Nodes: 4, Network: "Socket", Channels: 2, Ways: "64 NET/Socket", Rings: "2 × 0-3",
+	want := report.DoctorSetup{Count: 1, Ranks: 4, Nodes: 4, Network: "Socket", Channels: 2, Connections: "64 NET/Socket", Rings: "2 × 0-3",
 		Trees: "1 × 0 (2 (1 3)), 1 × 3 (1 (2 0))"}
 	if len(f.Setups) != 2 || f.Setups[0] != want {
 		t.Errorf("%+v", f.Setups)

@@ -14,7 +14,7 @@ import (
 func (j *judge) setup(c *observed.Comm, expected *int) {
 	rings, trees := rings(c), trees(c)
 	row := report.DoctorSetup{Count: 1, Ranks: c.Ranks, Nodes: c.Nodes, Network: c.Network, Channels: c.Channels, NVLS: c.NVLSChannels,
-		Ways: ways(c), Rings: rings.list(cut), Trees: trees.list(cut), Expected: expected}
+		Connections: connections(c), Rings: rings.list(cut), Trees: trees.list(cut), Expected: expected}
 	whole := row // which is what is compared: orders that begin alike need not be
 	whole.Rings, whole.Trees, whole.Expected = rings.list(strings.Clone), trees.list(strings.Clone), nil
 	if i := slices.Index(j.setups, whole); i >= 0 {
@@ -49,12 +49,12 @@ func (t tally) list(show func(string) string) string {
 	return strings.Join(out, ", ")
 }
 
-// ways are the connections of a communicator by their transports.
-func ways(c *observed.Comm) string {
+// connections are the connections of a communicator by their transports.
+func connections(c *observed.Comm) string {
 	var t tally
-	for i := range c.Ways {
-		text := c.Ways[i].Transport()
-		if c.Ways[i].GPUDirect() {
+	for i := range c.Connections {
+		text := c.Connections[i].Transport()
+		if c.Connections[i].GPUDirect() {
 			text += "/GDRDMA"
 		}
 		t.add(text)

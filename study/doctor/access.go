@@ -40,7 +40,7 @@ func accesses(s *health.State, rows []measurement.Link, usual *cost.Access) {
 			continue
 		}
 		p, share := s.GPU(gpu), measurement.Median(rates[k])/k.bytes.Per(should).GBps()
-		if worst, known := p.Known("access_share"); known && worst.Is.(float64) <= share {
+		if worst, known := p.Fact("access_share"); known && worst.Is.(float64) <= share {
 			continue
 		}
 		s.Set(p, "access_share", share, probed)

@@ -15,7 +15,7 @@ import (
 
 // affinity tells which adapters GPUs are near, whether those over which they send are others, and which NCCL_IB_HCA leaves out.
 func affinity(s *health.State) {
-	gpus, hca, takers := waysOf(s), adapterFilter(s), map[string]int{}
+	gpus, hca, takers := pathsOf(s), adapterFilter(s), map[string]int{}
 	for _, ways := range gpus {
 		for _, w := range ways {
 			if w.Yes("taken") {
@@ -25,7 +25,7 @@ func affinity(s *health.State) {
 	}
 	for _, ways := range gpus {
 		p, far := s.Part(health.GPU, health.OfLink(ways[0].Name)), ways[0].Number("far")
-		from, _ := ways[0].Known("far")
+		from, _ := ways[0].Fact("far")
 		s.Set(p, "nic", ways[0].Adapter(), from.From)
 		s.Set(p, "nic_far", far, from.From)
 		compare(s, ways, hca, takers)
@@ -33,10 +33,10 @@ func affinity(s *health.State) {
 	leftOut(s, gpus, hca)
 }
 
-// waysOf are the ways of each GPU, nearest first.
-func waysOf(s *health.State) (gpus [][]*health.Part) {
-	for _, w := range s.Parts(health.Way) {
-		if _, ok := w.Known("far"); !ok {
+// pathsOf are the ways of each GPU, nearest first.
+func pathsOf(s *health.State) (gpus [][]*health.Part) {
+	for _, w := range s.Parts(health.Path) {
+		if _, ok := w.Fact("far"); !ok {
 			continue
 		}
 		if n := len(gpus); n == 0 || health.OfLink(gpus[n-1][0].Name) != health.OfLink(w.Name) {
@@ -61,14 +61,14 @@ func compare(s *health.State, ways []*health.Part, hca filter, takers map[string
 		if !w.Yes("taken") {
 			continue
 		}
-		if _, known := w.Known("direct"); !known {
+		if _, known := w.Fact("direct"); !known {
 			s.Set(w, "direct", directly(s, w), derived)
 		}
 		s.Set(w, "adapter", w.Adapter(), derived)
-		s.Set(w, "where", health.WayWords(int(w.Number("far"))), derived)
+		s.Set(w, "where", health.PathWords(int(w.Number("far"))), derived)
 		s.Set(w, "better", best.Adapter(), derived)
 		s.Set(w, "better_far", best.Number("far"), derived)
-		s.Set(w, "better_where", health.WayWords(int(best.Number("far"))), derived)
+		s.Set(w, "better_where", health.PathWords(int(best.Number("far"))), derived)
 		s.Set(w, "pin", hca.pin(best.Adapter()), derived)
 	}
 }
@@ -85,16 +85,16 @@ func nearestUsable(s *health.State, ways []*health.Part) (out []*health.Part) {
 
 // usable reports whether jobs may use an adapter: where ports are known, its is up, and it is of the type that jobs use.
 func usable(s *health.State, adapter string) bool {
-	_, ported := s.Host().Known("nics_used")
-	state, isPort := s.Known(health.NIC, adapter, "state")
-	used, isKnown := s.Known(health.NIC, adapter, "used")
+	_, ported := s.Host().Fact("nics_used")
+	state, isPort := s.Fact(health.NIC, adapter, "state")
+	used, isKnown := s.Fact(health.NIC, adapter, "used")
 	return (state.Is == "Active" || !isPort && !ported) && (!isKnown || used.Is == true)
 }
 
 // directly reports whether NCCL lets an adapter reach a GPU's memory, unless the machine says otherwise.
 func directly(s *health.State, w *health.Part) bool {
 	level := topology.RouteKind(topology.GDRLevel)
-	if v, ok := s.Known(health.Variable, "NCCL_NET_GDR_LEVEL", "value"); ok {
+	if v, ok := s.Fact(health.Variable, "NCCL_NET_GDR_LEVEL", "value"); ok {
 		if said, ok := topology.ParseGDRLevel(v.Is.(string)); ok {
 			level = said
 		}
@@ -150,10 +150,10 @@ type filter struct {
 }
 
 func adapterFilter(s *health.State) (f filter) {
-	for _, w := range s.Parts(health.Way) {
+	for _, w := range s.Parts(health.Path) {
 		f.known = append(f.known, w.Adapter())
 	}
-	v, ok := s.Known(health.Variable, hcaVariable, "value")
+	v, ok := s.Fact(health.Variable, hcaVariable, "value")
 	if !ok {
 		return f
 	}

@@ -220,7 +220,7 @@ func (c *costs) staging(s *health.State) error {
 			}
 		}
 	}
-	for _, p := range slices.Concat(s.Parts(health.GPU), s.Parts(health.Way)) {
+	for _, p := range slices.Concat(s.Parts(health.GPU), s.Parts(health.Path)) {
 		s.Set(p, "staging", rates[health.OfLink(p.Name)], derived)
 	}
 	return nil

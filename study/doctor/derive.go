@@ -18,8 +18,8 @@ func derive(s *health.State) {
 	for _, kind := range []health.Kind{health.GPU, health.NIC} {
 		for _, p := range s.Parts(kind) {
 			adopt(s, p)
-			if _, known := p.Known("pcie_width"); known {
-				p.Forget("pcie_line") // a file says the same in other words
+			if _, known := p.Fact("pcie_width"); known {
+				p.Remove("pcie_line") // a file says the same in other words
 			}
 			l := survey.Lanes{Generation: int(p.Number("pcie_gen")), Width: int(p.Number("pcie_width"))}
 			if r := l.Rate(); r > 0 {
@@ -27,7 +27,7 @@ func derive(s *health.State) {
 			}
 		}
 	}
-	if v, ok := s.Host().Known("gpus"); ok {
+	if v, ok := s.Host().Fact("gpus"); ok {
 		s.Say(s.Host(), "gpus_seen", max(s.Host().Number("gpus"), s.Host().Number("gpus_on_pci")), v.From)
 	}
 	adapters(s)
@@ -44,7 +44,7 @@ func normalLinks(s *health.State) {
 		most = max(most, p.Number("links_up"))
 	}
 	for _, p := range gpus {
-		if _, said := p.Known("links_normal"); !said && most > 0 {
+		if _, said := p.Fact("links_normal"); !said && most > 0 {
 			s.Say(p, "links_normal", most, derived)
 		}
 	}
@@ -62,10 +62,10 @@ func adopt(s *health.State, p *health.Part) {
 	}
 	at := s.Part(health.PCI, bus)
 	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_gen", "pcie_gen_max", "numa"} {
-		if _, known := p.Known(fact); known {
+		if _, known := p.Fact(fact); known {
 			continue
 		}
-		if v, ok := at.Known(fact); ok {
+		if v, ok := at.Fact(fact); ok {
 			s.Say(p, fact, v.Is, v.From)
 		}
 	}
@@ -130,9 +130,9 @@ func normalDistance(s *health.State) {
 	var all []float64
 	gpus := s.Parts(health.GPU)
 	for _, p := range gpus {
-		if v, ok := p.Known("nic_far"); ok {
+		if v, ok := p.Fact("nic_far"); ok {
 			all = append(all, v.Is.(float64))
-			s.Set(p, "nic_where", health.WayWords(int(v.Is.(float64))), derived)
+			s.Set(p, "nic_where", health.PathWords(int(v.Is.(float64))), derived)
 		}
 	}
 	if len(all) < 3 {
@@ -140,7 +140,7 @@ func normalDistance(s *health.State) {
 	}
 	slices.Sort(all)
 	for _, p := range gpus {
-		if _, said := p.Known("nic_far_normal"); !said {
+		if _, said := p.Fact("nic_far_normal"); !said {
 			s.Say(p, "nic_far_normal", all[len(all)/2], derived)
 		}
 	}

@@ -125,8 +125,8 @@ func byCost(a, b health.Finding) int {
 	return cmp.Or(cmp.Compare(level(&a), level(&b)), cmp.Compare(b.Cost.Share, a.Cost.Share))
 }
 
-// Sick reports whether something is wrong that breaks jobs or costs time.
-func (d *Diagnosis) Sick() bool {
+// Faulty reports whether something is wrong that breaks jobs or costs time.
+func (d *Diagnosis) Faulty() bool {
 	return slices.ContainsFunc(d.Findings, func(f health.Finding) bool { return f.Level != health.Notice })
 }
 

@@ -44,9 +44,9 @@ func healthy() *health.State {
 			if nic == i {
 				far = 0
 			}
-			s.Say(s.WayTo(i, fmt.Sprintf("mlx5_%d", nic)), "far", far, "test")
+			s.Say(s.PathTo(i, fmt.Sprintf("mlx5_%d", nic)), "far", far, "test")
 		}
-		s.Say(s.WayTo(i, "eth0"), "far", 0.0, "test")
+		s.Say(s.PathTo(i, "eth0"), "far", 0.0, "test")
 		for link := range 18 {
 			say(s.Part(health.NVLink, fmt.Sprintf("%d/%d", i, link)), map[string]any{"up": true, "rate": 26.562, "replays": float64(link),
 				"recoveries": 0.0, "crc_errors": 0.0, "load": 0.1})
@@ -108,7 +108,7 @@ var planted = []struct {
 	{"p2p-off", health.GPU, "4", "peers_reached", 3.0, "GPU 4 reaches 3 of 7 other GPUs"},
 	{"nic-left-out", health.Variable, "NCCL_IB_HCA", "value", "^mlx5_5:1,eth0", "NCCL_IB_HCA is ^mlx5_5:1,eth0: it leaves out " +
 		"mlx5_5, nearest to GPU 5"},
-	{"nic-other", health.Way, "5/mlx5_1", "taken", true, "GPU 5 sends over mlx5_1, which is on another socket: " +
+	{"nic-other", health.Path, "5/mlx5_1", "taken", true, "GPU 5 sends over mlx5_1, which is on another socket: " +
 		"host-staged, 37 of 43 GB/s; mlx5_5 is"},
 	{"nics-missing", health.Host, "", "nics", 6.0, "this machine has 6 of 8 network adapters"},
 	{"nic-down", health.NIC, "mlx5_3", "state", "Down", "mlx5_3 is down"},
@@ -168,7 +168,7 @@ func examined(t *testing.T, s *health.State) *Diagnosis {
 // TestNothingIsFoundOnAHealthyMachine, though its GPUs say which one it is.
 func TestNothingIsFoundOnAHealthyMachine(t *testing.T) {
 	d, err := Examine(Asked{State: healthy()})
-	if err != nil || len(d.Findings) > 0 || d.Topology != "dgx-h100" || !d.Assumed || d.Sick() {
+	if err != nil || len(d.Findings) > 0 || d.Topology != "dgx-h100" || !d.Assumed || d.Faulty() {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -243,8 +243,8 @@ func TestFilterAsNCCL(t *testing.T) {
 		var s health.State
 		all, passed := []string{"eth0", "mlx5_0", "mlx5_1", "mlx5_10"}, []string{}
 		for _, a := range all {
-			s.Say(s.WayTo(0, a), "far", 0.0, "test")
-			s.Say(s.WayTo(1, a), "far", 3.0, "test")
+			s.Say(s.PathTo(0, a), "far", 0.0, "test")
+			s.Say(s.PathTo(1, a), "far", 3.0, "test")
 		}
 		s.Say(s.Part(health.Variable, hcaVariable), "value", value, "test")
 		f := adapterFilter(&s)
@@ -267,10 +267,10 @@ func TestOtherNetworks(t *testing.T) {
 	for fact, is := range map[string]any{"type": "MT4129", "state": "Active", "layer": "Ethernet", "rate": 400.0} {
 		s.Say(storage, fact, is, "test")
 	}
-	s.Say(s.WayTo(5, "mlx5_9"), "far", 0.0, "test")
-	s.Say(s.WayTo(5, "eth1"), "far", 0.0, "test")
-	s.Set(s.WayTo(5, "mlx5_5"), "far", 1.0, "test")
-	s.Say(s.WayTo(5, "mlx5_5"), "taken", true, "test")
+	s.Say(s.PathTo(5, "mlx5_9"), "far", 0.0, "test")
+	s.Say(s.PathTo(5, "eth1"), "far", 0.0, "test")
+	s.Set(s.PathTo(5, "mlx5_5"), "far", 1.0, "test")
+	s.Say(s.PathTo(5, "mlx5_5"), "taken", true, "test")
 	s.Set(s.Part(health.Variable, "NCCL_IB_HCA"), "value", "^mlx5_9,eth", "test")
 	if d := examined(t, s); len(d.Findings) > 0 {
 		t.Errorf("%+v", d.Findings)
@@ -285,19 +285,19 @@ func TestSeveralFacts(t *testing.T) {
 			s.Set(s.Host(), "gpus_on_pci", 7.0, "plant")
 		},
 		"nic-far": func(s *health.State) {
-			s.Set(s.WayTo(5, "mlx5_5"), "far", 2.0, "plant")
-			s.Set(s.WayTo(5, "eth0"), "far", 2.0, "plant")
+			s.Set(s.PathTo(5, "mlx5_5"), "far", 2.0, "plant")
+			s.Set(s.PathTo(5, "eth0"), "far", 2.0, "plant")
 		},
 		"nic-detour": func(s *health.State) {
-			s.Say(s.WayTo(5, "mlx5_4"), "taken", true, "plant")
-			s.Say(s.WayTo(5, "mlx5_4"), "direct", true, "plant")
+			s.Say(s.PathTo(5, "mlx5_4"), "taken", true, "plant")
+			s.Say(s.PathTo(5, "mlx5_4"), "direct", true, "plant")
 		},
 		"gpudirect": func(s *health.State) {
 			s.Set(s.Host(), "peermem", false, "plant")
 			s.Set(s.Host(), "driver_open", false, "plant")
 		},
 		"pcie-line": func(s *health.State) {
-			s.GPU(2).Forget("pcie_width")
+			s.GPU(2).Remove("pcie_width")
 			s.Say(s.GPU(2), "pcie_line", 31.5, "plant")
 		},
 		"nic-rate-intended": func(s *health.State) {
@@ -488,7 +488,7 @@ func TestUnknownFactsAreNoFault(t *testing.T) {
 func TestNobodyLookedAtThePCIBus(t *testing.T) {
 	for gpus, want := range map[float64]string{8: "", 7: "gpus-missing"} {
 		s := healthy()
-		s.Host().Forget("gpus_on_pci")
+		s.Host().Remove("gpus_on_pci")
 		s.Set(s.Host(), "gpus", gpus, "plant")
 		d := examined(t, s)
 		if !slices.ContainsFunc(d.Unjudged, func(u Unjudged) bool { return u.Rule == "gpus-without-driver" }) {

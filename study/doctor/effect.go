@@ -36,7 +36,7 @@ var effects = map[string]effect{
 		how: "derived: between GPUs and adapters of one switch all goes up to the CPU and down again"},
 	"gpu":      {faults: lost, nodes: inside},
 	"nic":      {faults: adaptersLeft, nodes: across},
-	"nics":     {faults: adaptersGone, nodes: across},
+	"nics":     {faults: withoutAdapters, nodes: across},
 	"staged":   {faults: staged, nodes: across},
 	"clock":    {of: "arithmetic", how: "ratio of clocks"},
 	"power":    {of: "arithmetic", how: "assumed: power grows with the cube of the clock; memory and links keep their rates"},
@@ -191,8 +191,8 @@ func adaptersLeft(_ *costs, t *topology.Topology, e *health.Effect) (out []topol
 	return out, nil
 }
 
-// adaptersGone leaves a share of all adapters.
-func adaptersGone(_ *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
+// withoutAdapters leaves a share of all adapters.
+func withoutAdapters(_ *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
 	nics := nicsOf(t)
 	for _, d := range nics[:len(nics)-int(e.Left*float64(len(nics)))] {
 		out = append(out, topology.Fault{Part: topology.NICPart, Name: t.DeviceName(d)})

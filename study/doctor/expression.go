@@ -147,12 +147,12 @@ func (s *subject) missing(list ...*Expression) (out []string) {
 
 func (s *subject) missingOf(e *Expression) (out []string) {
 	for _, name := range e.own {
-		if _, ok := s.part.Known(name); !ok {
+		if _, ok := s.part.Fact(name); !ok {
 			out = append(out, name)
 		}
 	}
 	for _, name := range e.host {
-		if _, ok := s.state.Host().Known(name); !ok {
+		if _, ok := s.state.Host().Fact(name); !ok {
 			out = append(out, "host."+name)
 		}
 	}
@@ -166,7 +166,7 @@ func (s *subject) missingOf(e *Expression) (out []string) {
 
 func (s *subject) peers(fact string) (out []float64) {
 	for _, p := range s.state.Parts(s.part.Kind) {
-		if v, ok := p.Known(fact); ok {
+		if v, ok := p.Fact(fact); ok {
 			if n, isNumber := v.Is.(float64); isNumber {
 				out = append(out, n)
 			}
@@ -180,7 +180,7 @@ func (s *subject) value(e *Expression) (any, error) {
 	env, host, peers := map[string]any{}, map[string]any{}, map[string]any{}
 	take := func(into map[string]any, p *health.Part, names []string) {
 		for _, name := range names {
-			v, _ := p.Known(name)
+			v, _ := p.Fact(name)
 			if into[name] = v.Is; !slices.Contains(s.from, v.From) {
 				s.from = append(s.from, v.From)
 			}

@@ -98,7 +98,7 @@ func reached(r *topology.Router, t *topology.Topology, rank int, s *health.State
 	return n
 }
 
-// nearest is the nearest adapter of a device, and how far it is, as health.WayWords counts.
+// nearest is the nearest adapter of a device, and how far it is, as health.PathWords counts.
 func nearest(r *topology.Router, d topology.DeviceID, nics []topology.DeviceID) (best topology.DeviceID, far float64) {
 	best, far = nics[0], 3
 	for _, nic := range nics {

@@ -105,7 +105,7 @@ func seq(from, to int) (out []int) {
 
 // compare says of each fault by which runs beside one another, of the largest size, it is found: of the fewest that find it, or of those
 // that come nearest to it.
-func (g *gate) compare(faults []Sick) error {
+func (g *gate) compare(faults []Fault) error {
 	size := slices.Max(g.Sizes)
 	list, err := g.alike()
 	if err != nil {
@@ -119,7 +119,7 @@ func (g *gate) compare(faults []Sick) error {
 		if err != nil {
 			return err
 		}
-		if math.Abs(math.Log(float64(times[1])/float64(times[0]))) <= math.Log(told) {
+		if math.Abs(math.Log(float64(times[1])/float64(times[0]))) <= math.Log(minSlowdown) {
 			x.took, x.comparison = times[0], repeats.beside(x.runs, g.FalseAlarms)
 		}
 	}
@@ -162,7 +162,7 @@ func (g *gate) slowed(x *like, f topology.Fault, size units.Bytes) (float64, err
 
 // tell takes these runs for the best where they find a fault that makes one of them so many times slower more often.
 func (x *like) tell(slower float64, best *report.GateBeside) {
-	if slower < told {
+	if slower < minSlowdown {
 		return
 	}
 	if found := x.beyond(x.limit - math.Log(slower)); found > best.Detection {

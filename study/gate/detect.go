@@ -10,8 +10,8 @@ import (
 	"railyard/study"
 )
 
-// told is by how much a fault has to slow a run to be one at all: less is rounding of predictions.
-const told = 1.001
+// minSlowdown is by how much a fault has to slow a run to be one at all: less is rounding of predictions.
+const minSlowdown = 1.001
 
 // expected is what the library takes on a state of the machine, by size.
 func (g *gate) expected(t *topology.Topology) ([]study.Baseline, error) {
@@ -26,7 +26,7 @@ func (g *gate) expected(t *topology.Topology) ([]study.Baseline, error) {
 
 // slower is how many times as long runs take on a sick machine, by size. Where the network is fuller, what bytes take on its links at
 // line rate grows.
-func (g *gate) slower(s Sick) ([]float64, error) {
+func (g *gate) slower(s Fault) ([]float64, error) {
 	out := make([]float64, len(g.sizes))
 	if s.topology == nil {
 		for i, x := range g.healthy {
@@ -43,7 +43,7 @@ func (g *gate) slower(s Sick) ([]float64, error) {
 
 // detect says of each fault and size how likely the gate finds it.
 func (g *gate) detect() error {
-	list, err := sick(g.Topology)
+	list, err := singleFaults(g.Topology)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (g *gate) detect() error {
 
 // detects is how likely a run fails that takes so many times as long as it should.
 func (g *gate) detects(i int, slower float64) float64 {
-	if slower < told {
+	if slower < minSlowdown {
 		return g.FalseAlarms
 	}
 	return g.beliefs[i].detects(slower, g.FalseAlarms)
@@ -81,7 +81,7 @@ func (g *gate) detects(i int, slower float64) float64 {
 
 // fault says what the gate of a size finds of one fault, and where it does not, which size would, or how near to one another runs have
 // to be.
-func (g *gate) fault(s Sick, size units.Bytes, slower []float64) report.GateFault {
+func (g *gate) fault(s Fault, size units.Bytes, slower []float64) report.GateFault {
 	i := g.at(size)
 	out := report.GateFault{SizeBytes: int64(size), Kind: s.Kind, Fault: s.What, Slower: slower[i], BusBW: g.busBW(i, math.Log(slower[i])),
 		Detection: g.detects(i, slower[i])}
@@ -96,7 +96,7 @@ func (g *gate) fault(s Sick, size units.Bytes, slower []float64) report.GateFaul
 			break
 		}
 	}
-	if slower[i] >= told {
+	if slower[i] >= minSlowdown {
 		spread := bearable(slower[i], g.FalseAlarms)
 		out.Bearable = &spread
 	}

@@ -90,7 +90,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"most":     func(rows []report.GateRow) report.GateRow { return slices.MaxFunc(rows, byFloor) },
 	"bucket":   bucket,
 	"size":     func(bytes int64) string { return units.Bytes(bytes).String() },
-	"short":    short,
+	"short":    sizeText,
 	"mib":      func(bytes int64) int64 { return bytes / int64(units.MiB) },
 	"name":     func(words string) string { return strings.ReplaceAll(words, "_", "-") },
 	"camel":    camel,
@@ -125,8 +125,8 @@ func bucket(bytes int64) string {
 	return fmt.Sprintf("%d-%d%s", unit, unit+1, names[i])
 }
 
-// short is a size as 4G.
-func short(bytes int64) string {
+// sizeText is a size as 4G.
+func sizeText(bytes int64) string {
 	for i, unit := range []int64{int64(units.GiB), int64(units.MiB), int64(units.KiB)} {
 		if bytes%unit == 0 {
 			return fmt.Sprintf("%d%c", bytes/unit, "GMK"[i])

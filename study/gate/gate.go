@@ -39,7 +39,7 @@ type gate struct {
 	sizes   []units.Bytes             // those asked for, and those at which faults may show that these do not
 	healthy []study.Baseline          // by size
 	runs    map[units.Bytes][]float64 // logarithms of own times over predicted ones
-	beliefs []belief                  // by size
+	beliefs []posterior               // by size
 	doc     *report.GateDocument
 }
 
@@ -63,7 +63,7 @@ func Of(a Asked) (*report.GateDocument, error) {
 	if err := g.read(); err != nil {
 		return nil, err
 	}
-	g.believe()
+	g.estimate()
 	for _, size := range a.Sizes {
 		g.doc.Rows = append(g.doc.Rows, g.row(size))
 	}
@@ -93,19 +93,19 @@ func (g *gate) read() error {
 			most = max(most, len(g.runs[m.Size]))
 		}
 	}
-	if len(g.Healthy) > 0 && most < Least {
+	if len(g.Healthy) > 0 && most < MinRuns {
 		return fmt.Errorf("of %d healthy runs, %d are of one size of the gate, %s on %d GPUs of %d nodes: give at least %d, or none",
-			len(g.Healthy), most, g.spec.Kind, g.doc.Ranks, g.doc.Nodes, Least)
+			len(g.Healthy), most, g.spec.Kind, g.doc.Ranks, g.doc.Nodes, MinRuns)
 	}
 	return nil
 }
 
-// believe says what predictions and own runs make believe of each size. Where faults are looked for at sizes that were not run, as many
+// estimate says what predictions and own runs make believe of each size. Where faults are looked for at sizes that were not run, as many
 // runs are supposed there, as far apart as those of the largest size that was.
-func (g *gate) believe() {
+func (g *gate) estimate() {
 	var like []float64
 	for _, size := range g.sizes {
-		if runs := g.runs[size]; len(runs) >= Least {
+		if runs := g.runs[size]; len(runs) >= MinRuns {
 			like = nil
 			for _, x := range runs {
 				like = append(like, x-measurement.Median(runs))
@@ -115,13 +115,13 @@ func (g *gate) believe() {
 	for i, size := range g.sizes {
 		runs := g.runs[size]
 		switch {
-		case len(runs) >= Least:
+		case len(runs) >= MinRuns:
 		case slices.Contains(g.Sizes, size):
 			runs = nil
 		default:
 			runs = like
 		}
-		g.beliefs = append(g.beliefs, believed(g.factor(i), runs))
+		g.beliefs = append(g.beliefs, newPosterior(g.factor(i), runs))
 	}
 }
 
@@ -145,15 +145,15 @@ func (g *gate) row(size units.Bytes) report.GateRow {
 	if size < Bulk && g.doc.Nodes > 1 {
 		row.Warnings = append(row.Warnings, fmt.Sprintf("below %v more healthy runs than asked for may fail: latency decides", Bulk))
 	}
-	if runs := g.runs[size]; len(runs) >= Least {
+	if runs := g.runs[size]; len(runs) >= MinRuns {
 		row.Runs = len(runs)
 		off := measurement.Median(runs)
-		if prior := believed(g.factor(i), nil); off > prior.floor(g.FalseAlarms) {
+		if prior := newPosterior(g.factor(i), nil); off > prior.floor(g.FalseAlarms) {
 			row.Warnings = append(row.Warnings, fmt.Sprintf("the runs given as healthy take %.2f times as long as predicted, "+
 				"longer than on %s of healthy machines: make sure that they are", math.Exp(off), table.Percent(1-g.FalseAlarms)))
 		}
 	} else if len(g.runs) > 0 {
-		row.Warnings = append(row.Warnings, fmt.Sprintf("no %d own runs of %v: its floor is the prediction's alone", Least, size))
+		row.Warnings = append(row.Warnings, fmt.Sprintf("no %d own runs of %v: its floor is the prediction's alone", MinRuns, size))
 	}
 	return row
 }

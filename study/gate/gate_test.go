@@ -88,12 +88,12 @@ func TestGatesKeepTheirWord(t *testing.T) {
 			for range c.runs {
 				own = append(own, run(offset))
 			}
-			b := believed(row.Band, own)
+			b := newPosterior(row.Band, own)
 			if run(offset) <= b.floor(c.asked.FalseAlarms) {
 				passed++
 			}
 			for _, f := range d.Faults {
-				if f.SizeBytes == row.SizeBytes && f.Slower > told && b.detects(f.Slower, c.asked.FalseAlarms) >= sure {
+				if f.SizeBytes == row.SizeBytes && f.Slower > minSlowdown && b.detects(f.Slower, c.asked.FalseAlarms) >= sure {
 					claimed[f.Kind]++
 					if run(offset)+math.Log(f.Slower) > b.floor(c.asked.FalseAlarms) {
 						failed[f.Kind]++

@@ -10,7 +10,7 @@ import (
 // misplaced is a job on as many nodes as before, but in two groups of the outermost tier of the whole machine in turn, as a scheduler
 // that does not know the network hands them out: every step of NCCL's ring between nodes then crosses from one group to the other. ok is
 // false where there are no two groups.
-func misplaced(whole *topology.Topology, nodes int) (s Sick, ok bool, err error) {
+func misplaced(whole *topology.Topology, nodes int) (s Fault, ok bool, err error) {
 	tiers := whole.Tiers()
 	outer := tiers[len(tiers)-1]
 	if nodes < 2 || len(tiers) < 2 || outer.Groups < 2 {
@@ -25,19 +25,19 @@ func misplaced(whole *topology.Topology, nodes int) (s Sick, ok bool, err error)
 		}
 	}
 	inOrder := slices.Concat(groups...)[:nodes]
-	inTurn := slices.Concat(dealt(groups[:2]), slices.Concat(groups[2:]...))[:nodes]
+	inTurn := slices.Concat(interleaved(groups[:2]), slices.Concat(groups[2:]...))[:nodes]
 	packed, err := crowding(whole, first, inOrder)
 	if err != nil {
 		return s, false, err
 	}
 	mixed, err := crowding(whole, first, inTurn)
-	s = Sick{Kind: Misplaced, What: fmt.Sprintf("ranks in turn on two of %d groups (%s)", outer.Groups, outer.Name),
+	s = Fault{Kind: Misplaced, What: fmt.Sprintf("ranks in turn on two of %d groups (%s)", outer.Groups, outer.Name),
 		crowded: mixed / packed}
 	return s, packed > 0, err
 }
 
-// dealt takes one of each list in turn.
-func dealt(lists [][]int) (out []int) {
+// interleaved takes one of each list in turn.
+func interleaved(lists [][]int) (out []int) {
 	for i := 0; ; i++ {
 		before := len(out)
 		for _, list := range lists {

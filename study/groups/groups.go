@@ -198,7 +198,7 @@ func (d *diagnosis) listen() error {
 		d.cluster.Smallest = n
 		if !d.hides(g) || n == d.Topology.NumNodes() || n == largestPair {
 			d.noise.Machine = math.Log(g.Rows[0].Band) / gate.Deviations(cost.Normal)
-			d.hear(g.Faults)
+			d.updateMinSlowdown(g.Faults)
 			return d.pairs()
 		}
 	}
@@ -248,9 +248,9 @@ func (d *diagnosis) faults(nodes int, adapters []int) (*report.GateDocument, err
 // shows reports whether a test or two show a fault.
 func (d *diagnosis) shows(f report.GateFault) bool { return math.Log(f.Slower) > 2*d.Repeats }
 
-// hear takes the least that a fault slows a test, of those that show.
-func (d *diagnosis) hear(faults []report.GateFault) {
-	d.noise.Repeats, d.noise.Most = d.Repeats, math.Log(4)
+// updateMinSlowdown takes the least that a fault slows a test, of those that show.
+func (d *diagnosis) updateMinSlowdown(faults []report.GateFault) {
+	d.noise.Repeats, d.noise.MaxSlowdown = d.Repeats, math.Log(4)
 	for _, f := range faults {
 		slows := math.Log(f.Slower)
 		switch {
@@ -258,11 +258,11 @@ func (d *diagnosis) hear(faults []report.GateFault) {
 			d.doc.Notes = append(d.doc.Notes, fmt.Sprintf("%s slows a group by %.1f %% only: tests that differ by %.0f %% do not find "+
 				"such a "+
 				"fault", f.Fault, 100*(f.Slower-1), 100*d.Repeats))
-		case d.shows(f) && (d.noise.Least == 0 || slows < d.noise.Least):
-			d.noise.Least = slows
+		case d.shows(f) && (d.noise.MinSlowdown == 0 || slows < d.noise.MinSlowdown):
+			d.noise.MinSlowdown = slows
 		}
 	}
-	d.noise.Least = cmp.Or(d.noise.Least, 2*d.Repeats)
+	d.noise.MinSlowdown = cmp.Or(d.noise.MinSlowdown, 2*d.Repeats)
 }
 
 // part is the topology of a group alone.

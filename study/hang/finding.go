@@ -18,13 +18,13 @@ const source = "https://docs.pytorch.org/tutorials/unstable/flight_recorder_tuto
 // findings are the causes; what only waits for them is counted.
 func (j *job) findings() (out []health.Finding) {
 	waits := map[int]bool{} // ranks that wait anywhere
-	for _, s := range j.stands {
+	for _, s := range j.stalls {
 		for _, r := range s.waiting {
 			waits[r] = true
 		}
 	}
-	var causes, others []*stand
-	for _, s := range j.stands {
+	var causes, others []*stall
+	for _, s := range j.stalls {
 		if s.isCause(waits) {
 			causes = append(causes, s)
 		} else {
@@ -41,18 +41,18 @@ func (j *job) findings() (out []health.Finding) {
 }
 
 // isCause reports whether a stand is more than the consequence of others: nobody is missing who waits elsewhere.
-func (s *stand) isCause(waits map[int]bool) bool {
-	if len(s.odd) > 0 || len(s.silent) > 0 || len(s.missing) == 0 {
+func (s *stall) isCause(waits map[int]bool) bool {
+	if len(s.mismatched) > 0 || len(s.silent) > 0 || len(s.missing) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(s.missing, func(r int) bool { return !waits[r] })
 }
 
 // finding says what is wrong; with an empty Says where nothing is: operations that all ranks have issued and nobody has given up run.
-func (j *job) finding(s *stand, consequences int) health.Finding {
+func (j *job) finding(s *stall, consequences int) health.Finding {
 	f := health.Finding{Part: s.part(), Level: health.Broken, Source: source, From: j.files(s)}
 	switch {
-	case len(s.odd) > 0:
+	case len(s.mismatched) > 0:
 		j.atOddsFinding(s, &f)
 	case len(s.missing) > 0:
 		j.missingFinding(s, &f)
@@ -84,7 +84,7 @@ func waitFor(groups int) string {
 	return fmt.Sprintf("%d other groups wait", groups)
 }
 
-func (j *job) missingFinding(s *stand, f *health.Finding) {
+func (j *job) missingFinding(s *stall, f *health.Finding) {
 	f.Rule = "hang/never-came"
 	f.Says = fmt.Sprintf("stands in %s: %s never came; %s waited %s", s.what(), ranks(s.missing), have(s.waiting), j.since(s.issued))
 	f.Why = j.whereabouts(s)
@@ -94,25 +94,25 @@ func (j *job) missingFinding(s *stand, f *health.Finding) {
 	}
 }
 
-func (j *job) atOddsFinding(s *stand, f *health.Finding) {
+func (j *job) atOddsFinding(s *stall, f *health.Finding) {
 	f.Rule = "hang/at-odds"
 	var parts []string
-	for _, v := range s.odd[:min(len(s.odd), 4)] {
+	for _, v := range s.mismatched[:min(len(s.mismatched), 4)] {
 		parts = append(parts, fmt.Sprintf("%s: %s", ranks(v.ranks), v.what()))
 	}
-	if more := len(s.odd) - 4; more > 0 {
+	if more := len(s.mismatched) - 4; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	f.Says = fmt.Sprintf("ran different collectives under number %d: %s", s.seq, strings.Join(parts, "; "))
 	f.Why = "all ranks of a group must issue the same collectives in the same order, or they hang or mix up data"
-	f.Do = fmt.Sprintf("see what %s does differently", ranks(s.odd[len(s.odd)-1].ranks))
-	if c := j.callerOf(s, s.odd[len(s.odd)-1].ranks[0]); c != "" {
+	f.Do = fmt.Sprintf("see what %s does differently", ranks(s.mismatched[len(s.mismatched)-1].ranks))
+	if c := j.callerOf(s, s.mismatched[len(s.mismatched)-1].ranks[0]); c != "" {
 		f.Do += " at " + c
 	}
 }
 
 // callerOf is the line of the program at which a rank issued what a stand is about.
-func (j *job) callerOf(s *stand, rank int) string {
+func (j *job) callerOf(s *stall, rank int) string {
 	r := j.recordings[rank]
 	i := slices.IndexFunc(r.Ops, func(o observed.Op) bool {
 		return o.Seq == s.seq && !o.Message() && r.Groups[o.Group].Name == s.group.Name
@@ -124,7 +124,7 @@ func (j *job) callerOf(s *stand, rank int) string {
 }
 
 // whereabouts say what the first who is missing did last.
-func (j *job) whereabouts(s *stand) string {
+func (j *job) whereabouts(s *stall) string {
 	r := j.recordings[s.missing[0]]
 	if len(r.Ops) == 0 {
 		return fmt.Sprintf("rank %d has noted no operation at all", r.Rank)
@@ -142,7 +142,7 @@ func (j *job) whereabouts(s *stand) string {
 }
 
 // circle is the finding of groups that wait for one another.
-func (j *job) circle(stands []*stand) health.Finding {
+func (j *job) circle(stands []*stall) health.Finding {
 	f := health.Finding{Rule: "hang/circle", Part: stands[0].part(), Level: health.Broken, Source: source, From: j.files(stands[0]),
 		Why: "ranks issue collectives of several groups in different orders: each waits for others that wait for it",
 		Do:  "issue the groups' collectives in one order on all ranks"}
@@ -154,9 +154,9 @@ func (j *job) circle(stands []*stand) health.Finding {
 	return f
 }
 
-func (s *stand) what() string { return fmt.Sprintf("%s %d", s.name, s.seq) }
+func (s *stall) what() string { return fmt.Sprintf("%s %d", s.name, s.seq) }
 
-func (s *stand) part() string {
+func (s *stall) part() string {
 	if len(s.group.Ranks) == 0 {
 		return "group " + name(s.group)
 	}
@@ -191,7 +191,7 @@ func (j *job) since(ns int64) string {
 }
 
 // files are where it is said: dumps of who waits, and of who is missing, the first of each.
-func (j *job) files(s *stand) (out []string) {
+func (j *job) files(s *stall) (out []string) {
 	for _, list := range [][]int{s.waiting, s.missing} {
 		if len(list) > 0 && j.recordings[list[0]] != nil {
 			out = append(out, j.recordings[list[0]].File)

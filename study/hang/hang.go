@@ -17,19 +17,19 @@ import (
 	"railyard/model/observed"
 )
 
-// stand is where a group of ranks stands: an operation that some have issued and not all have finished.
-type stand struct {
-	group   *observed.Group
-	seq     int64
-	name    string // of the operation, as most issued it
-	waiting []int  // who has issued it and not finished
-	idle    []int  // of the waiting: whose kernel does not run yet
-	missing []int  // who has not come
-	silent  []int  // of whom there is no dump
-	odd     []variant
-	issued  int64 // when the first who waits issued it, ns since 1970
-	timeout bool  // somebody has given it up
-	caller  string
+// stall is where a group of ranks stands: an operation that some have issued and not all have finished.
+type stall struct {
+	group      *observed.Group
+	seq        int64
+	name       string // of the operation, as most issued it
+	waiting    []int  // who has issued it and not finished
+	idle       []int  // of the waiting: whose kernel does not run yet
+	missing    []int  // who has not come
+	silent     []int  // of whom there is no dump
+	mismatched []variant
+	issued     int64 // when the first who waits issued it, ns since 1970
+	timeout    bool  // somebody has given it up
+	caller     string
 }
 
 // variant is what some ranks issued under one sequence number.
@@ -60,10 +60,10 @@ func OfRecordings(list []*observed.Recording) []health.Finding {
 	groups := j.gather()
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[key]
-		if s := j.standing(g); s != nil {
-			j.stands = append(j.stands, s)
+		if s := j.stalled(g); s != nil {
+			j.stalls = append(j.stalls, s)
 		}
-		j.stands = append(j.stands, j.atOdds(g)...)
+		j.stalls = append(j.stalls, j.atOdds(g)...)
 	}
 	j.messages()
 	return j.findings()
@@ -73,7 +73,7 @@ func OfRecordings(list []*observed.Recording) []health.Finding {
 type job struct {
 	recordings map[int]*observed.Recording
 	newest     int64 // the latest time in all recordings, ns since 1970
-	stands     []*stand
+	stalls     []*stall
 }
 
 func newest(list []*observed.Recording) (t int64) {
@@ -165,8 +165,8 @@ func (g *group) members() []int {
 	return slices.Sorted(maps.Keys(g.tracks))
 }
 
-// standing is where a group stands; nil where all that was issued has ended.
-func (j *job) standing(g *group) *stand {
+// stalled is where a group stands; nil where all that was issued has ended.
+func (j *job) stalled(g *group) *stall {
 	first, found := int64(0), false
 	for _, t := range g.tracks {
 		for i := range t.steps {
@@ -181,7 +181,7 @@ func (j *job) standing(g *group) *stand {
 	if !found {
 		return nil
 	}
-	s := &stand{group: &g.Group, seq: first}
+	s := &stall{group: &g.Group, seq: first}
 	var all variants
 	for _, rank := range g.members() {
 		j.place(s, g.tracks[rank], rank, &all)
@@ -191,7 +191,7 @@ func (j *job) standing(g *group) *stand {
 }
 
 // place says where a rank is in a group that stands.
-func (j *job) place(s *stand, t *track, rank int, all *variants) {
+func (j *job) place(s *stall, t *track, rank int, all *variants) {
 	if j.recordings[rank] == nil {
 		s.silent = append(s.silent, rank)
 		return
@@ -240,7 +240,7 @@ func (v *variants) note(at *step, rank int) {
 }
 
 // settle takes what most issued as the operation, and the others as at odds with it.
-func (s *stand) settle(all variants) {
+func (s *stall) settle(all variants) {
 	slices.SortFunc(all, func(a, b *variant) int {
 		return cmp.Or(-cmp.Compare(len(a.ranks), len(b.ranks)), cmp.Compare(a.ranks[0], b.ranks[0]))
 	})
@@ -250,13 +250,13 @@ func (s *stand) settle(all variants) {
 	s.name = all[0].name
 	for _, v := range all {
 		if len(all) > 1 {
-			s.odd = append(s.odd, *v)
+			s.mismatched = append(s.mismatched, *v)
 		}
 	}
 }
 
 // atOdds are numbers under which ranks issued different operations that have ended all the same: data may be wrong.
-func (j *job) atOdds(g *group) (out []*stand) {
+func (j *job) atOdds(g *group) (out []*stall) {
 	bySeq := map[int64]*variants{}
 	for _, rank := range slices.Sorted(maps.Keys(g.tracks)) {
 		t := g.tracks[rank]
@@ -274,9 +274,9 @@ func (j *job) atOdds(g *group) (out []*stand) {
 	}
 	for _, seq := range slices.Sorted(maps.Keys(bySeq)) {
 		if len(*bySeq[seq]) > 1 {
-			s := &stand{group: &g.Group, seq: seq}
+			s := &stall{group: &g.Group, seq: seq}
 			s.settle(*bySeq[seq])
-			return []*stand{s} // what comes after it is a consequence
+			return []*stall{s} // what comes after it is a consequence
 		}
 	}
 	return nil

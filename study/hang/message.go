@@ -32,7 +32,7 @@ func (j *job) messages() {
 }
 
 func (j *job) message(g *observed.Group, o *observed.Op, rank, peer int) {
-	s := &stand{group: g, seq: o.Seq, name: o.Name, waiting: []int{rank}, issued: o.Created, timeout: o.TimedOut, caller: o.Caller}
+	s := &stall{group: g, seq: o.Seq, name: o.Name, waiting: []int{rank}, issued: o.Created, timeout: o.TimedOut, caller: o.Caller}
 	other := j.recordings[peer]
 	switch {
 	case other == nil:
@@ -44,7 +44,7 @@ func (j *job) message(g *observed.Group, o *observed.Op, rank, peer int) {
 	default:
 		s.waiting = append(s.waiting, peer)
 	}
-	j.stands = append(j.stands, s)
+	j.stalls = append(j.stalls, s)
 }
 
 // issues reports whether a rank has a message with another that has not ended.

@@ -34,7 +34,7 @@ func OfRolls(rolls []*observed.Roll) (out []health.Finding) {
 	return out
 }
 
-func absences(c *observed.Standing) (out []health.Finding) {
+func absences(c *observed.Progress) (out []health.Finding) {
 	for _, dead := range []bool{true, false} {
 		var who []string
 		for _, m := range c.Missing {
@@ -59,7 +59,7 @@ func absences(c *observed.Standing) (out []health.Finding) {
 	return out
 }
 
-func failures(c *observed.Standing) (out []health.Finding) {
+func failures(c *observed.Progress) (out []health.Finding) {
 	for _, e := range c.Errors {
 		says := fmt.Sprintf("has errors on %d of %d ranks: %s", e.Ranks, c.Ranks, e.Text)
 		if len(e.Members) > 0 {
@@ -74,7 +74,7 @@ func failures(c *observed.Standing) (out []health.Finding) {
 
 // crossed finds a rank that is ahead of most in one kind of operation and behind in another. Ranks of a communicator launch the same
 // operations in one order, so that one may be late, but then in all that it has not launched: this is proof, even of one roll.
-func crossed(c *observed.Standing) (health.Finding, bool) {
+func crossed(c *observed.Progress) (health.Finding, bool) {
 	most := map[string]*observed.Count{} // what most ranks have launched, by kind
 	for i := range c.Counts {
 		if n := &c.Counts[i]; most[n.Op] == nil || n.Ranks > most[n.Op].Ranks {
@@ -108,7 +108,7 @@ func crossed(c *observed.Standing) (health.Finding, bool) {
 }
 
 // behind are ranks that have launched fewer operations of a kind than others of their communicator.
-func behind(c *observed.Standing, now *observed.Roll, before []*observed.Roll) (out []health.Finding) {
+func behind(c *observed.Progress, now *observed.Roll, before []*observed.Roll) (out []health.Finding) {
 	most := map[string]*observed.Count{}
 	for i := range c.Counts {
 		if n := &c.Counts[i]; most[n.Op] == nil || n.Upto > most[n.Op].Upto {
@@ -130,7 +130,7 @@ func behind(c *observed.Standing, now *observed.Roll, before []*observed.Roll) (
 			Why:  "in one roll of a running job ranks may differ by a moment",
 			Do:   "take another roll some seconds later and give both: ncclras -f json; or railyard doctor --how ras=HOST asks twice"}
 		for _, earlier := range before {
-			if another(earlier, now) && stood(c, n, earlier) {
+			if another(earlier, now) && sameStall(c, n, earlier) {
 				f.Level, f.Rule = health.Broken, "hang/never-came"
 				f.Says = fmt.Sprintf("stands in %s %d: %s never came; %d ranks wait for it", n.Op, n.Upto+1, who, front.Ranks)
 				f.Why = "the rolls agree: who is behind has launched nothing between them"
@@ -153,16 +153,16 @@ func another(a, b *observed.Roll) bool {
 	return a.Time != b.Time
 }
 
-// stood reports whether an earlier roll has the same ranks at the same operation.
-func stood(c *observed.Standing, n *observed.Count, earlier *observed.Roll) bool {
-	return slices.ContainsFunc(earlier.Comms, func(e observed.Standing) bool {
+// sameStall reports whether an earlier roll has the same ranks at the same operation.
+func sameStall(c *observed.Progress, n *observed.Count, earlier *observed.Roll) bool {
+	return slices.ContainsFunc(earlier.Comms, func(e observed.Progress) bool {
 		return e.Comm == c.Comm && slices.ContainsFunc(e.Counts, func(m observed.Count) bool {
 			return m.Op == n.Op && m.Upto == n.Upto && m.Ranks == n.Ranks && slices.Equal(m.Members, n.Members)
 		})
 	})
 }
 
-func part(c *observed.Standing) string {
+func part(c *observed.Progress) string {
 	return fmt.Sprintf("communicator %s of %d ranks", c.Comm, c.Ranks)
 }
 

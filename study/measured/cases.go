@@ -62,13 +62,13 @@ func (c *Cases) topology(m measurement.Row) (*topology.Topology, error) {
 	return t, nil
 }
 
-// Alike is the machine whose links are like those that a row was measured on: what a machine is predicted by that nobody measured.
-func (c *Cases) Alike(m measurement.Row) (string, error) {
+// ByLinks is the machine whose links are like those that a row was measured on: what a machine is predicted by that nobody measured.
+func (c *Cases) ByLinks(m measurement.Row) (string, error) {
 	t, err := c.topology(m)
 	if err != nil {
 		return "", err
 	}
-	return cost.Alike(t), nil
+	return cost.ByLinks(t), nil
 }
 
 // Predict is what the library's kernels take, where the profile has them; else the

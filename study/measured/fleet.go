@@ -64,8 +64,8 @@ func ReadFleet(systems string, files ...string) (*Fleet, error) {
 	return NewFleet(table, sets...), nil
 }
 
-// Forget what was worked out, as after a change of Fitted.
-func (f *Fleet) Forget() { clear(f.cases) }
+// Reset what was worked out, as after a change of Fitted.
+func (f *Fleet) Reset() { clear(f.cases) }
 
 // Of is the system of a row, with its cases; an error says why there are none.
 func (f *Fleet) Of(m measurement.Row) (*System, *Cases, error) {

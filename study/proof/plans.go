@@ -8,7 +8,7 @@ import (
 )
 
 // Rows of MSCCL++ (exec/peers/mscclpp.cc): its own kernels, and plans by the name of their file or their own.
-var mscclppOwn = Way{"native", "mscclpp"}
+var mscclppOwn = Setting{"native", "mscclpp"}
 
 const mscclppPlan = "mscclpp_plan"
 
@@ -22,10 +22,10 @@ type Sized struct {
 // several names the first that has rows.
 func (r Rows) Plan(k collective.Kind, names ...string) (out []Sized) {
 	for _, name := range names {
-		way := Way{named(name), mscclppPlan}
+		way := Setting{named(name), mscclppPlan}
 		for c, ways := range r {
 			var own Times
-			for _, w := range []Way{mscclppOwn, Own} {
+			for _, w := range []Setting{mscclppOwn, Own} {
 				if t := ways[w]; len(t) > 0 && (own == nil || t.Median() < own.Median()) {
 					own = t
 				}

@@ -38,14 +38,14 @@ type Case struct {
 	Size units.Bytes
 }
 
-// Way is how, as profiles name it (nccl.Plain); NCCL's own choice is Own.
-type Way struct{ Algorithm, Protocol string }
+// Setting is how, as profiles name it (nccl.Plain); NCCL's own choice is Own.
+type Setting struct{ Algorithm, Protocol string }
 
 // Own is what a library chooses by itself.
-var Own = Way{"default", "default"}
+var Own = Setting{"default", "default"}
 
 // Rows are measured times of cases in one launch mode, on so many GPUs.
-type Rows map[Case]map[Way]Times
+type Rows map[Case]map[Setting]Times
 
 // Read takes the rows of a set that were launched so on so many GPUs, with right results. Those on registered windows are another
 // library's way and left out.
@@ -63,9 +63,9 @@ func Read(set *measurement.Set, launch string, gpus int) Rows {
 			wrong != "" && strings.Trim(wrong, "0") != "" && wrong != "-1" {
 			continue
 		}
-		c, w := Case{m.Collective, m.Size}, Way{named(m.Algo), named(m.Proto)}
+		c, w := Case{m.Collective, m.Size}, Setting{named(m.Algo), named(m.Proto)}
 		if out[c] == nil {
-			out[c] = map[Way]Times{}
+			out[c] = map[Setting]Times{}
 		}
 		out[c][w] = append(out[c][w], m.Time)
 	}
@@ -87,7 +87,7 @@ func (r Rows) Sizes(k collective.Kind) (out []units.Bytes) {
 
 // Verdict is a way beside the library's own choice.
 type Verdict struct {
-	Way       Way
+	Setting   Setting
 	Time, Own units.Time
 	Measured  bool
 	Faster    bool
@@ -95,7 +95,7 @@ type Verdict struct {
 }
 
 // verdict compares.
-func verdict(w Way, times, own Times, measured bool) Verdict {
-	return Verdict{Way: w, Time: times.Median(), Own: own.Median(), Measured: measured, Faster: times.Faster(own),
+func verdict(w Setting, times, own Times, measured bool) Verdict {
+	return Verdict{Setting: w, Time: times.Median(), Own: own.Median(), Measured: measured, Faster: times.Faster(own),
 		Slower: own.Faster(times)}
 }

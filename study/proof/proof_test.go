@@ -75,21 +75,21 @@ func judge(t *testing.T, launch string) Judge {
 // registered windows are nobody's proof.
 func TestLaunchModeDecides(t *testing.T) {
 	c := Case{collective.AllReduce, 64 * units.MiB}
-	for launch, want := range map[string]Way{"graph": {}, "stream": {"tree", "ll"}} {
+	for launch, want := range map[string]Setting{"graph": {}, "stream": {"tree", "ll"}} {
 		j := judge(t, launch)
 		ways, channels, err := j.Candidates(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		best, _ := j.Best(c, ways)
-		if best.Way != want {
+		if best.Setting != want {
 			t.Errorf("%s: %+v", launch, best)
 		}
 		own, found := j.AsOwn(c, ways)
-		if !found || own.Way != (Way{"ring", "simple"}) || channels[own.Way] < 1 || own.Slower {
+		if !found || own.Setting != (Setting{"ring", "simple"}) || channels[own.Setting] < 1 || own.Slower {
 			t.Errorf("%s: %+v %v", launch, own, found)
 		}
-		tree, ok := j.Of(c, Way{"tree", "simple"})
+		tree, ok := j.Of(c, Setting{"tree", "simple"})
 		if !ok || !tree.Measured || tree.Slower != (launch == "graph") || tree.Faster != (launch == "stream") {
 			t.Errorf("%s: %+v", launch, tree)
 		}
@@ -108,7 +108,7 @@ func TestNothingMeasuredNothingFaster(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, ok := j.Best(c, ways); ok && (float64(v.Time)*nccl.Repeats >= float64(v.Own) || v.Way == ways[0]) {
+			if v, ok := j.Best(c, ways); ok && (float64(v.Time)*nccl.Repeats >= float64(v.Own) || v.Setting == ways[0]) {
 				t.Errorf("%v: %+v", c, v)
 			}
 		}

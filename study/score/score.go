@@ -25,7 +25,7 @@ type Scorer struct {
 	profile  *cost.Profile
 	bounds   *planner.Bounds
 	compiled map[within]compiled
-	kin      map[string][]*kin // by algorithm
+	siblings map[string][]*siblings // by algorithm
 	played   map[played]outcome
 	runs     map[sized]runsAs
 	as       As
@@ -68,7 +68,7 @@ type search struct {
 	sharing map[string]float64         // by algorithm: how many times as much as what it plays its last time took
 	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
 	plans   map[*schedule.Schedule]*sim.Plan
-	counted map[*kin]bool // their compilation
+	counted map[*siblings]bool // their compilation
 }
 
 // within is a schedule, of which so many connections may be compiled; 0: any number.
@@ -79,13 +79,13 @@ type within struct {
 
 type compiled struct {
 	plan *sim.Plan
-	kin  *kin
+	kin  *siblings
 	err  error
 }
 
-// kin are schedules that are compiled once: the first plan is resliced for the others. Of one slice, programs are compiled with
+// siblings are schedules that are compiled once: the first plan is resliced for the others. Of one slice, programs are compiled with
 // their loops, of more they are not, and plans for copy engines are their own.
-type kin struct {
+type siblings struct {
 	first       *schedule.Schedule
 	copyEngine  bool
 	plan        *sim.Plan
@@ -108,7 +108,7 @@ type outcome struct {
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	s := &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), compiled: map[within]compiled{}, kin: map[string][]*kin{},
+	s := &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), compiled: map[within]compiled{}, siblings: map[string][]*siblings{},
 		played: map[played]outcome{}}
 	s.Begin()
 	return s
@@ -117,7 +117,7 @@ func New(t *topology.Topology, p *cost.Profile) *Scorer {
 // Begin implements planner.Scorer.
 func (s *Scorer) Begin() {
 	s.search = search{sharing: map[string]float64{}, tooLong: map[*schedule.Schedule]int{}, plans: map[*schedule.Schedule]*sim.Plan{},
-		counted: map[*kin]bool{}}
+		counted: map[*siblings]bool{}}
 }
 
 // plan is a schedule's plan, which counts as compiled now unless it or one that it is resliced from already does.
@@ -143,7 +143,7 @@ func (s *Scorer) compile(x within) compiled {
 		return c
 	}
 	defer func() { s.compiled[x] = c }()
-	for _, k := range s.kin[x.schedule.Algorithm] {
+	for _, k := range s.siblings[x.schedule.Algorithm] {
 		if k.connections == x.connections && k.has(x.schedule) {
 			if p, ok := k.plan.Resliced(x.schedule); ok {
 				c = compiled{plan: p, kin: k}
@@ -157,14 +157,14 @@ func (s *Scorer) compile(x within) compiled {
 		err = planner.ErrTooLarge
 	}
 	if c = (compiled{plan: p, err: err}); err == nil {
-		c.kin = &kin{x.schedule, x.schedule.Protocol == schedule.CopyEngine, p, x.connections}
-		s.kin[x.schedule.Algorithm] = append(s.kin[x.schedule.Algorithm], c.kin)
+		c.kin = &siblings{x.schedule, x.schedule.Protocol == schedule.CopyEngine, p, x.connections}
+		s.siblings[x.schedule.Algorithm] = append(s.siblings[x.schedule.Algorithm], c.kin)
 	}
 	return c
 }
 
 // has reports whether a schedule is compiled as these are.
-func (k *kin) has(x *schedule.Schedule) bool {
+func (k *siblings) has(x *schedule.Schedule) bool {
 	if k.copyEngine != (x.Protocol == schedule.CopyEngine) || !sameButSlices(k.first, x) {
 		return false
 	}

@@ -20,7 +20,7 @@ func FastestMethods(all []Row) (out []cost.Method) {
 	best := map[Key]Row{}
 	var keys []Key
 	for _, s := range all {
-		if s.Way.Algorithm == NCCL || s.Key.DType != "float32" {
+		if s.Variant.Algorithm == NCCL || s.Key.DType != "float32" {
 			continue
 		}
 		was, ok := best[s.Key]
@@ -33,7 +33,7 @@ func FastestMethods(all []Row) (out []cost.Method) {
 	}
 	slices.SortFunc(keys, Key.Compare)
 	for i, k := range keys {
-		v := best[k].Way
+		v := best[k].Variant
 		m := cost.Method{Collective: k.Kind.String(), GPUs: k.GPUs, UpTo: units.Bytes(float64(k.Size) * math.Sqrt2), Algorithm: v.Algorithm,
 			Slices: max(v.Slices, 1), Mechanism: v.Mechanism()}
 		if !v.How.Mechanism.Flagged() || v.How.Threads == cuda.MaxThreads { // else Mechanism.Shape says it

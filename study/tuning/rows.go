@@ -14,7 +14,7 @@ import (
 // Row is a row that a sweep measured.
 type Row struct {
 	Key      Key
-	Way      Way
+	Variant  Variant
 	US       float64 // µs in a graph
 	StreamUS float64 // µs launched one by one on streams; 0: not measured
 	Wrong    int     // elements; −1: not checked
@@ -46,12 +46,12 @@ func ReadRows(name string) (out []Row, err error) {
 			return
 		}
 		s := Row{Key: ReadKey(l), Run: l.Cell("run"), US: l.Number("time_us"), StreamUS: l.Number("stream_us"),
-			Wrong: l.Whole("wrong", -1, math.MaxInt), Way: Way{Algorithm: l.Cell("algo"), Slices: count(l, "slices"),
+			Wrong: l.Whole("wrong", -1, math.MaxInt), Variant: Variant{Algorithm: l.Cell("algo"), Slices: count(l, "slices"),
 				Windows: l.Cell("mechanism") == "windows"}}
-		s.Way.How.Blocks, s.Way.How.Threads, s.Way.How.Streams = count(l, "blocks"), count(l, "threads"), count(l, "streams")
+		s.Variant.How.Blocks, s.Variant.How.Threads, s.Variant.How.Streams = count(l, "blocks"), count(l, "threads"), count(l, "streams")
 		l.Given("slices", "blocks", "threads", "streams", "time_us", "wrong")
-		if s.Way.Algorithm != NCCL {
-			if s.Way.How.Mechanism, err = block.ParseMechanism(l.Cell("mechanism")); err != nil {
+		if s.Variant.Algorithm != NCCL {
+			if s.Variant.How.Mechanism, err = block.ParseMechanism(l.Cell("mechanism")); err != nil {
 				l.Fail("mechanism", "%v", err)
 			}
 		}

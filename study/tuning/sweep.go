@@ -45,9 +45,9 @@ type Sweep struct {
 	NCCL       bool            `flag:"nccl"`       // beside, with and without symmetric windows
 	Meter      *discover.Meter // of what NVLinks carry; may be nil
 
-	Chosen bool        `flag:"chosen"` // of ours only what the topology's profile says was fastest
-	Before map[Key]Way // of ours only these, where it is not nil
-	Tried  []Way       // these alone
+	Chosen bool            `flag:"chosen"` // of ours only what the topology's profile says was fastest
+	Before map[Key]Variant // of ours only these, where it is not nil
+	Tried  []Variant       // these alone
 
 	Run string    `flag:"run"` // what rows say of the run they are from
 	Log io.Writer // gets a line for each number of GPUs
@@ -94,7 +94,7 @@ type sweepCase struct {
 	dtype collective.DType
 	op    collective.ReduceOp
 	size  units.Bytes
-	v     Way
+	v     Variant
 }
 
 // Write measures on each of some numbers of GPUs until the budget is used up, and writes the rows as CSV as they come.
@@ -165,7 +165,7 @@ func (f *Sweep) cases(gpus int) (out []sweepCase, err error) {
 		for _, dtype := range f.DTypes {
 			for _, size := range f.Sizes {
 				spec := collective.Spec{Kind: kind, Ranks: gpus}
-				ways, err := f.ways(topo, spec, dtype, size)
+				ways, err := f.timedVariants(topo, spec, dtype, size)
 				if err != nil {
 					return nil, err
 				}
@@ -209,7 +209,7 @@ func (f *Sweep) config(c sweepCase) cuda.Config {
 }
 
 // build is the schedule, checked.
-func (v Way) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
+func (v Variant) build(topo *topology.Topology, spec collective.Spec) (*schedule.Schedule, error) {
 	s, err := planner.Build(topo, spec, v.Algorithm, planner.Options{Slices: v.Slices})
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestChosenWay(t *testing.T) {
 		want  string
 	}{{1 << 10, collective.Float32, "direct, packets"}, {1 << 20, collective.BFloat16, "two_shot, words"},
 		{1 << 20, collective.Int32, "two_shot, lines"}, {1 << 30, collective.Float32, "two_shot, copies, 2 slices"}} {
-		ways, err := f.ways(topo, spec, c.dtype, c.size)
+		ways, err := f.timedVariants(topo, spec, c.dtype, c.size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestChosenWay(t *testing.T) {
 		}
 	}
 	f.gpu = "Some GPU"
-	if _, err := f.ways(topo, spec, collective.Float32, 1<<10); err == nil {
+	if _, err := f.timedVariants(topo, spec, collective.Float32, 1<<10); err == nil {
 		t.Error("a way is chosen for GPUs that nothing is known of")
 	}
 }
@@ -79,7 +79,7 @@ all_reduce,4,float32,sum,134217728,two_shot,1,words,128,512,0,true,false,false,5
 		256 * units.MiB: "[two_shot copies 64 512 specialised false]",
 		32 * units.MiB:  "",
 	} {
-		ways, err := f.ways(nil, collective.Spec{Kind: collective.AllReduce, Ranks: 4}, collective.BFloat16, size)
+		ways, err := f.timedVariants(nil, collective.Spec{Kind: collective.AllReduce, Ranks: 4}, collective.BFloat16, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ all_reduce,4,float32,sum,134217728,two_shot,1,words,128,512,0,true,false,false,5
 // would not give them: with as many threads as a block can have.
 func TestMethodsSayThreads(t *testing.T) {
 	row := func(size units.Bytes, threads int) Row {
-		return Row{Key: Key{"float32", collective.ReduceScatter, 2, size}, US: 1, Way: Way{Algorithm: "direct", Slices: 1,
+		return Row{Key: Key{"float32", collective.ReduceScatter, 2, size}, US: 1, Variant: Variant{Algorithm: "direct", Slices: 1,
 			How: cuda.Method{Mechanism: block.Words, Blocks: 132, Threads: threads}}}
 	}
 	got := FastestMethods([]Row{row(16*units.MiB, 512), row(32*units.MiB, cuda.MaxThreads), row(64*units.MiB, cuda.MaxThreads)})
@@ -111,13 +111,13 @@ func TestMethodsSayThreads(t *testing.T) {
 }
 
 func TestParseWay(t *testing.T) {
-	v, err := ParseWay("two_shot/push/2/64/512+int")
+	v, err := ParseVariant("two_shot/push/2/64/512+int")
 	if err != nil || v.Algorithm != "two_shot" || v.Slices != 2 || v.How.Blocks != 64 || v.How.Threads != 512 || v.How.Specialise ||
 		v.Mechanism() != "push" {
 		t.Errorf("%+v, %v", v, err)
 	}
 	for _, text := range []string{"two_shot/push/2/64", "two_shot/smoke/1/1/32", "two_shot/push/0/1/32", "two_shot/push/1/x/32"} {
-		if _, err := ParseWay(text); err == nil {
+		if _, err := ParseVariant(text); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"railyard/model/units"
 )
 
-// Way is an algorithm with the way to run it, or NCCL.
-type Way struct {
+// Variant is an algorithm with the way to run it, or NCCL.
+type Variant struct {
 	Algorithm string
 	Slices    int
 	How       cuda.Method
@@ -23,7 +23,7 @@ type Way struct {
 const NCCL = "nccl"
 
 // Mechanism is how data moves, as rows name it.
-func (v Way) Mechanism() string {
+func (v Variant) Mechanism() string {
 	switch {
 	case v.Algorithm == NCCL && v.Windows:
 		return "windows"
@@ -34,7 +34,7 @@ func (v Way) Mechanism() string {
 }
 
 // variants are the ways worth a try for a size.
-func (f *Sweep) variants(kind collective.Kind, gpus int, size units.Bytes) []Way {
+func (f *Sweep) variants(kind collective.Kind, gpus int, size units.Bytes) []Variant {
 	l := &variants{f: f, gpus: gpus, size: size}
 	switch kind {
 	case collective.AllReduce:
@@ -51,8 +51,8 @@ func (f *Sweep) variants(kind collective.Kind, gpus int, size units.Bytes) []Way
 	return l.list
 }
 
-// ParseWay reads algorithm/mechanism/slices/blocks/threads.
-func ParseWay(text string) (v Way, err error) {
+// ParseVariant reads algorithm/mechanism/slices/blocks/threads.
+func ParseVariant(text string) (v Variant, err error) {
 	text, interpreted := strings.CutSuffix(text, "+int")
 	parts := strings.Split(text, "/")
 	if len(parts) != 5 {
@@ -76,7 +76,7 @@ type variants struct {
 	f    *Sweep
 	gpus int
 	size units.Bytes
-	list []Way
+	list []Variant
 }
 
 func (l *variants) allReduces() {
@@ -117,7 +117,7 @@ func (l *variants) reduceScatters() {
 	l.copies("direct", 256*units.MiB, 4, l.f.multiprocessors)
 }
 
-func (l *variants) add(v Way) {
+func (l *variants) add(v Variant) {
 	v.How.Overlap, v.How.Specialise = true, l.f.specialises(l.gpus, l.size)
 	l.list = append(l.list, v)
 }
@@ -145,7 +145,7 @@ func (l *variants) flagged(algo string, m block.Mechanism, bytes int64, least, m
 	}
 	how := cuda.Method{Mechanism: m}
 	how.Blocks, how.Threads = m.Shape(bytes, l.f.multiprocessors)
-	l.add(Way{Algorithm: algo, Slices: 1, How: how})
+	l.add(Variant{Algorithm: algo, Slices: 1, How: how})
 }
 
 // wide is flagged with as many threads as a block can have, on all multiprocessors.
@@ -153,7 +153,7 @@ func (l *variants) wide(algo string, m block.Mechanism, least, most units.Bytes)
 	if l.size < least || l.size > most {
 		return
 	}
-	l.add(Way{Algorithm: algo, Slices: 1, How: cuda.Method{Mechanism: m, Blocks: l.f.multiprocessors, Threads: cuda.MaxThreads}})
+	l.add(Variant{Algorithm: algo, Slices: 1, How: cuda.Method{Mechanism: m, Blocks: l.f.multiprocessors, Threads: cuda.MaxThreads}})
 }
 
 // fewBytes are pushes with few bytes under way at once: where a peer's links are written by
@@ -163,7 +163,7 @@ func (l *variants) fewBytes(algo string, least, most units.Bytes) {
 		return
 	}
 	for _, shape := range [][2]int{{64, 256}, {l.f.multiprocessors, 128}} {
-		l.add(Way{Algorithm: algo, Slices: 1, How: cuda.Method{Mechanism: block.Push, Blocks: shape[0], Threads: shape[1]}})
+		l.add(Variant{Algorithm: algo, Slices: 1, How: cuda.Method{Mechanism: block.Push, Blocks: shape[0], Threads: shape[1]}})
 	}
 }
 
@@ -180,7 +180,7 @@ func (l *variants) simple(m block.Mechanism, least, most units.Bytes) {
 		blocks = []int{64, l.f.multiprocessors}
 	}
 	for _, b := range blocks {
-		l.add(Way{Algorithm: "direct", Slices: 1, How: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
+		l.add(Variant{Algorithm: "direct", Slices: 1, How: cuda.Method{Mechanism: m, Blocks: b, Threads: 512}})
 	}
 }
 
@@ -189,11 +189,11 @@ func (l *variants) copies(algo string, least units.Bytes, slices, blocks int) {
 	if l.size < least {
 		return
 	}
-	l.list = append(l.list, Way{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: block.Copies, Blocks: blocks, Threads: 512,
+	l.list = append(l.list, Variant{Algorithm: algo, Slices: slices, How: cuda.Method{Mechanism: block.Copies, Blocks: blocks, Threads: 512,
 		Streams: 1}})
 }
 
-func (v Way) String() string {
+func (v Variant) String() string {
 	s := fmt.Sprintf("%s, %s", v.Algorithm, v.Mechanism())
 	if v.Slices > 1 {
 		s += fmt.Sprintf(", %d slices", v.Slices)

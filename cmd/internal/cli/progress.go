@@ -22,15 +22,15 @@ func NewProgress(w io.Writer, what string) *Progress {
 }
 
 // Set says how many parts are done, of how many.
-func (p *Progress) Set(done, total int) { p.tell(func() { p.done, p.total = done, total }) }
+func (p *Progress) Set(done, total int) { p.update(func() { p.done, p.total = done, total }) }
 
 // Say says how the part that is under way stands.
-func (p *Progress) Say(standing string) { p.tell(func() { p.standing = " " + standing }) }
+func (p *Progress) Say(standing string) { p.update(func() { p.standing = " " + standing }) }
 
 // Finish takes it away.
-func (p *Progress) Finish() { p.tell(func() { p.what = "" }) }
+func (p *Progress) Finish() { p.update(func() { p.what = "" }) }
 
-func (p *Progress) tell(change func()) {
+func (p *Progress) update(change func()) {
 	if p.x == nil {
 		return
 	}

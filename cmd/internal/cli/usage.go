@@ -65,7 +65,7 @@ var readable = map[string]string{"int": "a whole number", "int64": "a whole numb
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		return likeFlag(cmd, unknown)
+		return suggestFlags(cmd, unknown)
 	}
 	var wrong, option *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
@@ -81,8 +81,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// likeFlag adds to the error of an unknown flag those whose names are like it.
-func likeFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+// suggestFlags adds to the error of an unknown flag those whose names are like it.
+func suggestFlags(cmd *cobra.Command, err *pflag.NotExistError) error {
 	var near []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if len(err.GetSpecifiedName()) > 2 && spelling.Distance(err.GetSpecifiedName(), f.Name) <= 2 {

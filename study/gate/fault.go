@@ -7,8 +7,8 @@ import (
 	"railyard/model/topology"
 )
 
-// Sick is a state of the machine that a gate should tell from a healthy one.
-type Sick struct {
+// Fault is a state of the machine that a gate should tell from a healthy one.
+type Fault struct {
 	Kind     string
 	What     string // in words
 	fault    topology.Fault
@@ -24,10 +24,10 @@ const (
 	Misplaced = "placement"
 )
 
-// sick are the faults of one part each: of the first that is there, as parts that are equivalent do the same. A part without which ranks
-// do not reach one another is none: nothing runs then.
-func sick(t *topology.Topology) ([]Sick, error) {
-	var out []Sick
+// singleFaults are the faults of one part each: of the first that is there, as parts that are equivalent do the same. A part
+// without which ranks do not reach one another is none: nothing runs then.
+func singleFaults(t *topology.Topology) ([]Fault, error) {
+	var out []Fault
 	add := func(kind string, f topology.Fault) error {
 		degraded, err := t.Degrade([]topology.Fault{f})
 		var cut topology.Unreachable
@@ -37,7 +37,7 @@ func sick(t *topology.Topology) ([]Sick, error) {
 		case err != nil:
 			return err
 		}
-		out = append(out, Sick{Kind: kind, What: f.String(), fault: f, topology: degraded})
+		out = append(out, Fault{Kind: kind, What: f.String(), fault: f, topology: degraded})
 		return nil
 	}
 	link, err := firstLink(t)

@@ -16,14 +16,14 @@ const (
 	mad = 1.4826
 	// weight is how many runs' worth of belief there is in how far repeats spread before any were seen: as many as are
 	// asked for at least.
-	weight = Least
+	weight = MinRuns
 	// efficiency is how many runs a median of deviations is as good as, of one, where the standard deviation were taken (Rousseeuw and
 	// Croux 1993).
 	efficiency = 0.37
 )
 
-// Least is how many runs of one's own say something of how far they spread.
-const Least = 3
+// MinRuns is how many runs of one's own say something of how far they spread.
+const MinRuns = 3
 
 // repeats is the scale of the logarithm of repeated times before any were seen, of which 9 of 10 lie within nccl.Repeats.
 var repeats = math.Log(nccl.Repeats) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
@@ -37,8 +37,8 @@ type tail interface {
 	CDF(x float64) float64
 }
 
-// belief is what is known of the logarithm of a healthy run's time over the predicted one.
-type belief struct {
+// posterior is what is known of the logarithm of a healthy run's time over the predicted one.
+type posterior struct {
 	tail
 	centre  float64
 	spread  float64 // standard deviation of repeats on one machine
@@ -46,20 +46,20 @@ type belief struct {
 }
 
 // repeated is how far a run is from others of the same machine.
-func (b belief) repeated() distuv.StudentsT {
+func (b posterior) repeated() distuv.StudentsT {
 	return distuv.StudentsT{Mu: 0, Sigma: b.spread, Nu: b.freedom}
 }
 
-// believed combines how far predictions are off, by the factor that bounds 9 of 10 machines, with runs of one's own, as logarithms of
+// newPosterior combines how far predictions are off, by the factor that bounds 9 of 10 machines, with runs of one's own, as logarithms of
 // their times over the prediction. Before runs are seen it has Student's distribution: more machines are far from predictions than of
 // what is normally distributed (of systems left out, with bulk sizes across networks, 97 of 100 would pass where 99 should). Then a run
 // is off by what its machine is, normally distributed, and by what repeats differ: their median tells it, with the error of a median;
 // how far they spread, by the median of deviations, is mixed with what was believed of that, so that a further run has Student's
 // distribution (Gelman et al., Bayesian Data Analysis, 2013, sections 2.5 and 3.3).
-func believed(factor float64, runs []float64) belief {
+func newPosterior(factor float64, runs []float64) posterior {
 	if len(runs) == 0 {
 		band := math.Log(math.Max(factor, nccl.Repeats)) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
-		return belief{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats, weight}
+		return posterior{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats, weight}
 	}
 	width := math.Log(factor) / Deviations(cost.Normal)
 	machine := math.Max(width*width-repeats*repeats, 0)
@@ -74,15 +74,15 @@ func believed(factor float64, runs []float64) belief {
 	spread := (weight*repeats*repeats + worth*seen*seen) / freedom
 	ofMedian := math.Pi / 2 * spread / n // its error, squared
 	share := machine / (machine + ofMedian)
-	return belief{distuv.StudentsT{Mu: share * middle, Sigma: math.Sqrt(machine*(1-share) + spread), Nu: freedom}, share * middle,
+	return posterior{distuv.StudentsT{Mu: share * middle, Sigma: math.Sqrt(machine*(1-share) + spread), Nu: freedom}, share * middle,
 		math.Sqrt(spread), freedom}
 }
 
 // floor is the largest logarithm of a time over the predicted one that passes.
-func (b belief) floor(falseAlarms float64) float64 { return b.Quantile(1 - falseAlarms) }
+func (b posterior) floor(falseAlarms float64) float64 { return b.Quantile(1 - falseAlarms) }
 
 // detects is how likely a run fails that takes so many times as long as it should.
-func (b belief) detects(slower, falseAlarms float64) float64 {
+func (b posterior) detects(slower, falseAlarms float64) float64 {
 	return 1 - b.CDF(b.floor(falseAlarms)-math.Log(slower))
 }
 
@@ -95,5 +95,5 @@ func bearable(slower, falseAlarms float64) float64 {
 // Longest is the longest time that passes where nothing is known but a prediction, and until when 9 of 10 machines are done.
 func Longest(predicted, high units.Time, falseAlarms float64) units.Time {
 	factor := float64(high) / float64(predicted)
-	return units.Time(float64(predicted) * math.Exp(believed(factor, nil).floor(falseAlarms)))
+	return units.Time(float64(predicted) * math.Exp(newPosterior(factor, nil).floor(falseAlarms)))
 }
