@@ -88,7 +88,7 @@ func (f *reportFlags) played(cmd *cobra.Command) (out page.Section, err error) {
 		if err != nil {
 			return out, err
 		}
-		out.Heading += fmt.Sprintf(" on the first %d of %s alone", nodes, units.Counted(t.NumNodes(), "node"))
+		out.Heading += fmt.Sprintf(" on the first %d of %s alone", nodes, units.Counted(t.NumNodes(), "node")) + s.whole()
 		if part.NumRanks() > maxDrawn {
 			out.Notes = []string{fmt.Sprintf("Left out: a node has %d GPUs, more than the %d whose links are drawn.", part.NumRanks(),
 				maxDrawn)}
@@ -102,6 +102,14 @@ func (f *reportFlags) played(cmd *cobra.Command) (out page.Section, err error) {
 	}
 	out.Figures, err = s.figures(cmd)
 	return out, err
+}
+
+// whole says of parts of a machine what they lack of its faults.
+func (s *networkStudy) whole() string {
+	if s.topo.Healthy() == s.topo {
+		return ""
+	}
+	return " without what has failed and what others use"
 }
 
 func (s *networkStudy) spec() collective.Spec { return s.answer.Question.Spec() }
@@ -256,6 +264,9 @@ func (s *networkStudy) measured(c *curves) (errs []chart.XY, err error) {
 // crossover is the best schedule by size and GPUs: of the machine, and of what halving it gives that is small.
 func (s *networkStudy) crossover(cmd *cobra.Command, sizes []units.Bytes) (page.Figure, error) {
 	out := page.Figure{Name: "crossover", Caption: "Which schedule is fastest for each size and number of GPUs."}
+	if whole := s.whole(); whole != "" {
+		out.Caption += fmt.Sprintf(" All but these %d GPUs are%s.", s.topo.NumRanks(), whole)
+	}
 	var columns, names []string
 	var best [][]string
 	add := func(x *networkStudy) {
