@@ -1,6 +1,8 @@
 package measured
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	_ "railyard/internal/long"
@@ -25,6 +27,23 @@ func TestSystemsAreFoundByLongestPrefix(t *testing.T) {
 	}
 	if _, err := systems.Of("unheard-of"); err == nil {
 		t.Error("a series that the table does not know has a system")
+	}
+}
+
+// A table says how far apart GPUs reached one another; what NCCL does not know is an error.
+func TestSystemsSayPeerToPeer(t *testing.T) {
+	for level, fails := range map[string]bool{"": false, "SYS": false, "sys": true, "FAR": true} {
+		file := filepath.Join(t.TempDir(), "systems.csv")
+		if err := os.WriteFile(file, []byte("series,topology,p2p\nbox,pcie4-server,"+level+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		systems, err := readSystems(nil, file, "")
+		if (err != nil) != fails {
+			t.Errorf("%q: %v", level, err)
+		}
+		if err == nil && systems.list[0].Options.P2PLevel != level {
+			t.Errorf("%q: %+v", level, systems.list[0].Options)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"railyard/model/measurement"
@@ -42,7 +43,7 @@ func ShippedSystems() (*Systems, error) {
 }
 
 // readSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
-// table), and where they are needed set, profile, launch, nvls, cc, fabric, exclude and why.
+// table), and where they are needed set, profile, launch, nvls, cc, fabric, p2p, exclude and why.
 func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 	s := &Systems{file: file, dir: dir}
 	err := measurement.FileLines(files, file, func(l *measurement.Line) { s.list = append(s.list, readSystem(l)) }, "series", "topology")
@@ -52,6 +53,9 @@ func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 	return s, nil
 }
 
+// p2pLevels are what NCCL_P2P_LEVEL may be.
+var p2pLevels = []string{"", "LOC", "NVL", "PIX", "PXB", "PHB", "SYS"}
+
 func readSystem(l *measurement.Line) System {
 	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: l.Cell("launch") == "single"}
 	s.Options.Fabric, s.Options.ComputeCapability = l.Cell("fabric"), l.Count("cc")
@@ -60,6 +64,9 @@ func readSystem(l *measurement.Line) System {
 	}
 	if l.Cell("exclude") != "" {
 		s.Excluded = l.Cell("why")
+	}
+	if s.Options.P2PLevel = l.Cell("p2p"); !slices.Contains(p2pLevels, s.Options.P2PLevel) {
+		l.Fail("p2p", "%q must be LOC, NVL, PIX, PXB, PHB, SYS (NCCL_P2P_LEVEL) or empty", s.Options.P2PLevel)
 	}
 	switch nvls := l.Cell("nvls"); nvls {
 	case "":
