@@ -26,6 +26,9 @@ type rule struct {
 	take  func(r *reader, p *process, m []string) error
 }
 
+// via is a transport; names of networks may have a space, as "AWS Libfabric".
+const via = `(NET/[^/]+\S*|\S+)`
+
 // rules are the messages, as src/init.cc, src/transport, src/graph and src/enqueue.cc of NCCL 2.10 to 2.30 write them.
 var rules = []rule{
 	{"- Init START", regexp.MustCompile(`comm (0x[0-9a-f]+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
@@ -35,7 +38,7 @@ var rules = []rule{
 	{" coll channels, ", regexp.MustCompile(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
 	{"NVLS multicast support is available", regexp.MustCompile(`.`), (*reader).multicast},
 	{"Trees ", regexp.MustCompile(`^Trees ((?: *\[\d+\] \S+)+)`), (*reader).trees},
-	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[([^\]]*)\] -> (\d+)\[([^\]]*)\](?: \[(send|receive)\])? via (\S+)`),
+	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[([^\]]*)\] -> (\d+)\[([^\]]*)\](?: \[(send|receive)\])? via ` + via),
 		(*reader).way},
 	{"Channel ", regexp.MustCompile(`^Channel (\d+)/\d+ : +([\d ]+)$`), (*reader).ring},
 	{": opCount ", regexp.MustCompile(`^(\w+): opCount .* comm (0x[0-9a-f]+) \[nranks=\d+\]`), (*reader).call},

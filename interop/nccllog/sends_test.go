@@ -8,6 +8,19 @@ import (
 	"railyard/model/observed"
 )
 
+// TestNetworksWithSpaces: the way is told in full where a network's name has a space.
+func TestNetworksWithSpaces(t *testing.T) {
+	text := "a:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 16 cudaDev 0 nvmlDev 0 busId 53000 commId 0x9 - Init START\n" +
+		"a:1:2 [0] NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via NET/AWS Libfabric/0/GDRDMA/Shared\n"
+	log, err := Parse(File{Name: "a", Reader: strings.NewReader(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := log.Comms[0].Connections[0]; w.Transport() != "NET/AWS Libfabric" || !w.GPUDirect() {
+		t.Errorf("%+v", w)
+	}
+}
+
 // TestSends: adapters are those of NCCL's numbers, of which one with two ports has two; GPUs are numbers, or PCI addresses in hexadecimal,
 // also where these have no letter. Several adapters as one are not told apart.
 func TestSends(t *testing.T) {

@@ -258,7 +258,7 @@ func (j *judge) direct(c *observed.Comm, at *place) {
 	all, staged, first := 0, 0, observed.Place{}
 	for i := range c.Connections {
 		w := &c.Connections[i]
-		if w.Transport() != "NET/IB" {
+		if t := w.Transport(); !strings.HasPrefix(t, "NET/") || t == "NET/Socket" {
 			continue
 		}
 		all++
@@ -307,11 +307,11 @@ func (j *judge) stagedCost(at *place) health.Cost {
 
 // peers finds GPUs of one host that reach each other through host memory, or over the network.
 func (j *judge) peers(c *observed.Comm) {
-	for _, transport := range []string{"SHM", "NET/Socket", "NET/IB"} {
+	for _, transport := range []string{"SHM", "NET/"} {
 		i := slices.IndexFunc(c.Connections, func(w observed.Connection) bool {
 			from, ok1 := c.Hosts[w.From]
 			to, ok2 := c.Hosts[w.To]
-			return w.Transport() == transport && ok1 && ok2 && from == to && c.Nodes == 1
+			return strings.HasPrefix(w.Transport(), transport) && ok1 && ok2 && from == to && c.Nodes == 1
 		})
 		if i < 0 {
 			continue
