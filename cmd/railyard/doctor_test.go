@@ -282,8 +282,9 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// machines are dumps of real machines, with what is wrong with each: our own of four H200 and of one (virtual machines; NCCL's topology
-// file, discover, nvidia-smi -q), and of a host without GPUs; of others what their owners published (READMEs of testdata name them).
+// machines are dumps of real machines, with what is wrong with each: our own of four H200, of one and of two H100 (virtual machines;
+// NCCL's topology file, discover, nvidia-smi -q), and of a host without GPUs; of others what their owners published (READMEs of testdata
+// name them).
 var machines = []struct {
 	name, topology string
 	files          []string
@@ -293,6 +294,10 @@ var machines = []struct {
 	{"four H200", "hgx-h200-4", []string{"../../interop/nccltopo/testdata/h200-4-virtual.xml",
 		"../../docs/measured/h200-4/discovered.yaml"}, 5, nil},
 	{"one H200", "", []string{"../../interop/nvidiasmi/testdata/h200-580.xml", "../../docs/measured/h200-1/access.csv"}, 18, nil},
+	{"two H100 of a virtual machine", "", []string{"../../interop/nvidiasmi/testdata/h100-2-580.xml",
+		"../../interop/nccltopo/testdata/h100-2-virtual.xml", "../../interop/smitopo/testdata/h100-2.txt"}, 22, nil},
+	{"two H100 where eight should be", "dgx-h100", []string{"../../interop/nvidiasmi/testdata/h100-2-580.xml"}, 22,
+		[]string{"gpus-missing"}},
 	{"one H200 where four should be", "hgx-h200-4", []string{"../../interop/nvidiasmi/testdata/h200-580.txt"}, 19,
 		[]string{"gpus-missing"}},
 	{"two H200, measured", "dgx-h200", []string{"../../docs/measured/h200-2/links.csv", "../../docs/measured/h200-1/access.csv"}, 1, nil},
