@@ -44,6 +44,9 @@ func (x *shared) caps(level int64) bool { return x.open > 0 && x.cap <= tie(leve
 // look sees to it that a resource is looked at when a level is reached, those of equal levels in order.
 func (s *sharing) look(r int32, level int64) {
 	x := &s.res[r]
+	if x.key == level { // it is to be already
+		return
+	}
 	if x.key = level; level < unlimited {
 		s.levels.push(moment{level, uint32(r), r})
 	}
@@ -316,7 +319,7 @@ func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
 	case f.home >= 0:
 		s.res[f.group].turn(e.now)
 		s.touch(f.group)
-		s.leave(c, f)
+		s.leave(f)
 	case f.home == limited:
 		f.left = f.left.above(product(f.rate, uint64(e.now-f.since)))
 		f.version++

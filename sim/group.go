@@ -34,9 +34,10 @@ func (s *sharing) join(c int32, f *flow, r int32) {
 }
 
 // leave takes a transfer out of its group, whose clock has been turned.
-func (s *sharing) leave(c int32, f *flow) {
+func (s *sharing) leave(f *flow) {
 	u := &s.uses[f.home]
 	x := &s.res[u.res]
+	c := s.active[x.first+u.slot]
 	if f.left = f.left.above(x.clock); f.n > 1 {
 		x.wide--
 	}
@@ -139,25 +140,33 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		s.await(e, r)
 		return
 	}
-	slices.Sort(s.ended)
-	for _, c := range s.ended {
-		s.remove(c)
+	for _, id := range s.ended {
+		s.drain(e, id)
 	}
-	for i := range s.ended { // settle, which also uses ended, runs only after this moment
-		e.events += int64(e.conns[s.ended[i]].times)
-		e.arrived(s.ended[i])
+	s.arrive(e)
+}
+
+// arrive hands over the messages that have ended, in the order of connections.
+func (s *sharing) arrive(e *engine) {
+	slices.Sort(s.came)
+	for _, c := range s.came {
+		e.events += int64(e.conns[c].times)
+		e.arrived(c)
 	}
+	s.came = s.came[:0]
 }
 
 // endSole ends the only transfer on a resource that stands apart: nothing is left there that could change.
 func (s *sharing) endSole(e *engine, r int32) {
 	x := &s.res[r]
-	c := x.sole
+	f := &s.flows[x.sole]
+	c := f.messages[0].conn
+	f.messages = f.messages[:0]
 	x.left = x.left.more(product(x.level, x.load))
 	x.level, x.least, x.since = unlimited, unlimited, e.now
 	x.sole, x.own, x.n, x.load = -1, 0, 0, 0
 	if s.crowds != nil {
-		s.enter(r, -s.uses[s.flows[c].first].count)
+		s.enter(r, -s.uses[f.first].count)
 	}
 	e.events += int64(e.conns[c].times)
 	e.arrived(c)
@@ -173,11 +182,10 @@ func (s *sharing) over(x *shared, at int32, list []int32) []int32 {
 }
 
 // ending handles the event of the end of a transfer at its own limit.
-func (s *sharing) ending(e *engine, c int32, version uint32) {
-	if s.flows[c].version&versionMask != version {
+func (s *sharing) ending(e *engine, id int32, version uint32) {
+	if s.flows[id].version&versionMask != version {
 		return
 	}
-	e.events += int64(e.conns[c].times)
-	s.remove(c)
-	e.arrived(c)
+	s.drain(e, id)
+	s.arrive(e)
 }

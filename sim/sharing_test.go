@@ -79,6 +79,22 @@ func overlapping(t *testing.T) *Plan {
 	return plan
 }
 
+// severalARoute are trees of which many messages go along the same routes at once.
+func severalARoute(t *testing.T) *Plan {
+	t.Helper()
+	topo := gen.Unseen("planes", 202)
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}, "parallel_trees",
+		planner.Options{Slices: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Compile(topo, s, gen.Curved())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // hashedRing is a pipeline of rings whose flows meet where a network hashes them to.
 func hashedRing(t *testing.T, o CompileOptions) *Plan {
 	t.Helper()
@@ -106,7 +122,7 @@ func TestKeptRates(t *testing.T) {
 		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"),
 		"hashed":      hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}}),
 		"congested":   hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}, Congested: 0.8}),
-		"overlapping": overlapping(t),
+		"overlapping": overlapping(t), "several a route": severalARoute(t),
 	} {
 		e := plan.newEngine()
 		e.reset(e.each(8*units.MiB), Options{})
@@ -140,7 +156,11 @@ func fromNothing(e *engine) map[int32]float64 {
 	for r := range s.res {
 		c := product(fixedRate(e.Plan.res[r].capacity), weightScale)
 		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
-		if x := &e.Plan.res[r]; len(s.on(int32(r))) > 1 {
+		messages := 0
+		for _, f := range s.on(int32(r)) {
+			messages += len(s.flows[f].messages)
+		}
+		if x := &e.Plan.res[r]; messages > 1 {
 			left[r] *= x.congestedRate / x.capacity
 		}
 		for _, f := range s.on(int32(r)) {
