@@ -21,7 +21,7 @@ func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
 // to the rank as well (see ownShare). It fails where copies would have to be made by a
 // device that makes none.
 func (r *Router) Multicast(src int, dsts []int) ([]Route, error) {
-	return r.team(multicastPairs(src, dsts), true)
+	return r.teamRoutes(multicastPairs(src, dsts), true)
 }
 
 // Multicasts is the error of Multicast alone, found without its routes.
@@ -55,7 +55,7 @@ func reductionPairs(srcs []int, dst int) [][2]int {
 // Reduction are the routes from several ranks to one when the devices between them
 // combine the data; see Multicast.
 func (r *Router) Reduction(srcs []int, dst int) ([]Route, error) {
-	return r.team(reductionPairs(srcs, dst), false)
+	return r.teamRoutes(reductionPairs(srcs, dst), false)
 }
 
 // linkShares are what the routes of a team put on a link: the most of one, and the sum.
@@ -121,9 +121,16 @@ func (x *linkShares) divide() {
 	}
 }
 
-// sharesOf divides what the fullest of a team's routes puts on each link among all that cross it.
+// sharesOf divides what the fullest of a team's routes puts on each link among all that cross it. They are valid until it is called again.
 func (r *Router) sharesOf(routes []Route) *teamShares {
-	s := &teamShares{at: make([]int32, len(r.t.links))}
+	s := &r.team
+	if s.at == nil {
+		s.at = make([]int32, len(r.t.links))
+	}
+	for i := range s.links {
+		s.at[s.links[i].link] = 0
+	}
+	s.links = s.links[:0]
 	for i := range routes {
 		for j := range routes[i].Hops {
 			s.share(&routes[i].Hops[j]).routes++
@@ -153,7 +160,7 @@ func (r *Router) shared(pairs [][2]int, multicast bool) ([]Route, *teamShares, e
 	return routes, shares, r.able(shares, pairs, multicast)
 }
 
-func (r *Router) team(pairs [][2]int, multicast bool) ([]Route, error) {
+func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
 	routes, shares, err := r.shared(pairs, multicast)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ type Router struct {
 	flow   uint64 // identity of the flow that is being routed
 	chose  bool   // it was hashed to one of several links
 
-	networks []int32 // by rank, once asked for: see Reaches
+	networks []int32    // by rank, once asked for: see Reaches
+	team     teamShares // of the team asked for last
 }
 
 type nodePair struct {
