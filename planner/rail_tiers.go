@@ -10,8 +10,8 @@ import (
 // Over tiers of groups, data cross step by step: at every tier, what a group does not have yet enters each of the groups
 // below it once, at the node that stands there where the owner stands in its own group. Where groups are all of one
 // size, these are the axes of a grid. Else a group has fewer nodes than data to take in: they take these in turn, as
-// many each; what is left over, and cannot be dealt evenly, does not enter the group at this tier but each of the
-// groups below it at the next one, from where it is. So all that enters a node enters it once, whatever the sizes, and
+// many each; where what is left over, of all groups together, cannot be dealt evenly, it does not enter the group at this tier but each
+// of the groups below it at the next one, from where it is. So all that enters a node enters it once, whatever the sizes, and
 // nodes are busy alike. Groups of the outermost tier that are of one shape are equivalent.
 //
 // Sums go the same ways back.
@@ -19,6 +19,7 @@ type railTiers struct {
 	group    [][]int32   // by depth, from the one group of all nodes to the nodes: by node its group
 	children [][][]int32 // by depth and group: those of the next depth
 	digit    [][]int32   // by depth and node: which of these is its own; −1: it takes no part
+	dealt    [][]bool    // by depth and group: what is left over is dealt to the first of those
 }
 
 // railPass is data of nodes that one node passes on to others.
@@ -49,9 +50,47 @@ func newRailTiers(tiers [][]int32, nodes int, takesPart func(node int) bool) *ra
 			digit[n] = index[g]
 		}
 		x.children, x.digit = append(x.children, children), append(x.digit, digit)
+		x.dealt = append(x.dealt, x.deal(d))
 	}
 	return x
 }
+
+// deal says into which groups of a depth all that is left over is dealt: where nodes that take more of it than others pass on hardly more
+// in all, as each passes on about as much as there are nodes.
+func (x *railTiers) deal(depth int) []bool {
+	nodes, size := 0, make([]int, len(x.children[depth]))
+	count := make([][]int, len(size)) // by group and digit: nodes
+	var all []int
+	for n, at := range x.digit[depth] {
+		if at < 0 {
+			continue
+		}
+		g := x.group[depth][n]
+		for _, list := range []*[]int{&count[g], &all} {
+			*list = append(*list, make([]int, max(0, int(at)+1-len(*list)))...)
+			(*list)[at]++
+		}
+		size[g]++
+		nodes++
+	}
+	out := make([]bool, len(count))
+	for g, own := range count {
+		n := len(own)
+		load := make([]int, n)
+		for at := 0; n > 0 && at < len(all); at++ {
+			load[at%n] += all[at]
+			if at < n {
+				load[at] -= own[at]
+			}
+		}
+		out[g] = n > 0 && hardlyMore(nodes*size[g]+(slices.Max(load)*n-(nodes-size[g]))*(n-1), nodes*size[g])
+	}
+	return out
+}
+
+// hardlyMore reports whether one number is less than a sixth above another: by the costs of machines, fewer messages are worth an eighth
+// more bytes of some nodes, but not a fifth.
+func hardlyMore(a, than int) bool { return 6*a < 7*than }
 
 func (x *railTiers) stages() int { return len(x.children) }
 
@@ -60,7 +99,7 @@ func (x *railTiers) entry(depth int, group, of int32) int32 {
 	for ; depth < x.stages(); depth++ {
 		below := x.children[depth][group]
 		n, theirs, at := len(below), len(x.children[depth][x.group[depth][of]]), int(x.digit[depth][of])
-		if even := theirs - theirs%n; at >= n && at >= even && 2*(theirs-even) <= n {
+		if at >= n && at >= theirs-theirs%n && !x.dealt[depth][group] {
 			return -1
 		}
 		group = below[at%n]

@@ -69,6 +69,35 @@ func (r *request) nodeTiers() (out [][]int32) {
 			out = append([][]int32{of}, out...)
 		}
 	}
+	return withoutRemainders(out)
+}
+
+// withoutRemainders joins a group that is small beside the one before it in the same group of the tier above to that one: alone, its few
+// nodes would take in, between them, as many messages as others do between many.
+func withoutRemainders(tiers [][]int32) (out [][]int32) {
+	for _, of := range tiers {
+		above, joined, sizes := make([]int32, len(of)), make([]int32, len(of)), []int{}
+		if len(out) > 0 {
+			above = out[len(out)-1]
+		}
+		for n := 0; n < len(of); {
+			first, last := n, len(sizes)-1
+			for n < len(of) && of[n] == of[first] {
+				n++
+			}
+			if last >= 0 && above[first] == above[first-1] && hardlyMore(sizes[last]+n-first, sizes[last]) {
+				sizes[last] += n - first
+			} else {
+				sizes, last = append(sizes, n-first), last+1
+			}
+			for i := first; i < n; i++ {
+				joined[i] = int32(last)
+			}
+		}
+		if last := len(of) - 1; joined[last] > above[last] {
+			out = append(out, joined)
+		}
+	}
 	return out
 }
 

@@ -63,7 +63,8 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 	return nil, nil
 }
 
-// byTiers makes the topology's tiers the axes, if groups of its outermost one are what all channels take for nodes.
+// byTiers makes the topology's tiers the axes, if what all channels take for nodes is groups of its outermost one: each of these is one, or
+// several joined (which is then what the outermost axis is of).
 func (x *nodeAxes) byTiers(t *topology.Topology, s *schedule.Schedule) bool {
 	groups := [][]int32{make([]int32, len(x.first))} // by tier, outermost first, from all nodes to each
 	for i := len(t.Tiers()) - 1; i >= 0; i-- {
@@ -73,13 +74,25 @@ func (x *nodeAxes) byTiers(t *topology.Topology, s *schedule.Schedule) bool {
 		}
 		groups = append(groups, of)
 	}
+	var joined []int32
 	for i := range s.Channels {
 		k := s.Channels[i].Kinds
-		elsewhere := func(in inKind) bool { return in.group != groups[1][in.node] }
-		if k == nil || len(groups) < 3 || slices.ContainsFunc(x.inKinds(k), elsewhere) {
+		if k == nil || len(groups) < 3 {
 			return false
 		}
+		var own []int32
+		for n, in := range x.inKinds(k) {
+			if n > 0 && groups[1][n] == groups[1][n-1] && in.group != own[n-1] {
+				return false
+			}
+			own = append(own, in.group)
+		}
+		if i > 0 && !slices.Equal(own, joined) {
+			return false
+		}
+		joined = own
 	}
+	groups[1] = joined
 	x.dims, x.along, x.place = nil, nil, make([]int32, len(x.first))
 	for i, of := range groups[1:] {
 		number, next := map[int32]int32{}, map[int32]int32{} // of a group; in the one above it
