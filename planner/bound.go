@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -24,15 +25,15 @@ type Bounds struct {
 	view    int // whose programs are looked at; −1: those of the root's node, of the weakest where there is no root
 	routed  int // to how many ranks of other nodes each
 
-	crossings map[[2]int]float64             // by node and direction: bytes/s
-	outlines  map[*schedule.Channel]*outline // by first channel, which protocols share
+	crossings map[[2]int]float64    // by node and direction: bytes/s
+	outlines  map[string][]*outline // by algorithm
 	teams     map[string]map[[2]int32]*routeCost
 }
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
-		crossings: map[[2]int]float64{}, outlines: map[*schedule.Channel]*outline{}, teams: map[string]map[[2]int32]*routeCost{}}
+		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, teams: map[string]map[[2]int32]*routeCost{}}
 }
 
 // leastAlpha is the smallest α of a profile.
@@ -61,11 +62,7 @@ const slack = 1 - 1e-9
 
 // Time is a time that a schedule cannot beat at a size.
 func (b *Bounds) Time(s *schedule.Schedule, size units.Bytes) units.Time {
-	o, ok := b.outlines[&s.Channels[0]]
-	if !ok {
-		o = b.outline(s)
-		b.outlines[&s.Channels[0]] = o
-	}
+	o := b.outline(s)
 	x := &sizedBound{b: b, s: s}
 	for c := range s.Channels {
 		x.chunk = append(x.chunk, s.ChunkBytes(c, size))
@@ -80,14 +77,25 @@ func (b *Bounds) Time(s *schedule.Schedule, size units.Bytes) units.Time {
 	return b.profile.Launch + units.Time(min(t*slack, float64(units.MaxTime/4)))
 }
 
-// outline is what of a schedule bounds its time, whatever the size.
+// outline is what of schedules that differ in slices and protocols alone bounds their times, whatever the size.
 type outline struct {
+	of    *schedule.Schedule
 	conns []connBound
 	loads []linkLoad
 }
 
 func (b *Bounds) outline(s *schedule.Schedule) *outline {
-	o, n := &outline{}, newNodeView(b, s)
+	known := b.outlines[s.Algorithm]
+	if i := slices.IndexFunc(known, func(o *outline) bool { return o.of.SameButSlices(s) }); i >= 0 {
+		return known[i]
+	}
+	o := b.newOutline(s)
+	b.outlines[s.Algorithm] = append(known, o)
+	return o
+}
+
+func (b *Bounds) newOutline(s *schedule.Schedule) *outline {
+	o, n := &outline{of: s}, newNodeView(b, s)
 	if s.Spec.Kind == collective.AllToAllV {
 		return o // messages differ in size
 	}

@@ -34,14 +34,15 @@ const maxViewed = 16
 
 // nodeView is one node's programs: of the root's, of the weakest where there is none, or of one that is chosen.
 type nodeView struct {
-	paths *schedule.Routes
-	b     *Bounds
-	s     *schedule.Schedule
-	x     *schedule.Expander
-	ranks []int
-	ops   []schedule.Op
-	onto  map[cutKey]map[loadKey]float64 // by link, or by direction of the node: messages
-	teams map[[2]int32]*routeCost        // of the phase at hand; nil: none
+	paths   *schedule.Routes
+	b       *Bounds
+	s       *schedule.Schedule
+	x       *schedule.Expander
+	ranks   []int
+	between topology.Medium // of messages between nodes
+	ops     []schedule.Op
+	onto    map[cutKey]map[loadKey]float64 // by link, or by direction of the node: messages
+	teams   map[[2]int32]*routeCost        // of the phase at hand; nil: none
 }
 
 // cutKey is a link, or all links out of the node (−1) or into it (−2).
@@ -73,6 +74,7 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 	default:
 		node = weakest(b.t)
 	}
+	n.between = b.between(node)
 	for r := range s.Spec.Ranks {
 		if b.t.NodeOf(r) == node && len(n.ranks) < maxViewed {
 			n.ranks = append(n.ranks, r)
@@ -201,7 +203,7 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
 	r, inTeam := n.teams[[2]int32{src, dst}]
 	if crosses && !inTeam { // teams share what crosses
-		n.add(way, loadKey{channel: channel, medium: anyMedium}, u.sizes, 1)
+		n.add(way, loadKey{channel: channel, medium: n.between}, u.sizes, 1)
 		if !u.routed {
 			return connBound{}, false
 		}
@@ -220,14 +222,14 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	return connBound{channel, r.medium, inTeam, r.latency, r.rate, u.sizes}, true
 }
 
-// add counts messages of a kind of which a share of the bytes crosses a link.
+// add counts messages of a slice of a kind of which a share of the bytes crosses a link.
 func (n *nodeView) add(cut cutKey, kind loadKey, sizes []sizeCount, share float64) {
 	if n.onto[cut] == nil {
 		n.onto[cut] = map[loadKey]float64{}
 	}
 	for _, s := range sizes {
 		kind.chunks = s.chunks
-		n.onto[cut][kind] += s.count * share * float64(n.s.Channels[kind.channel].Slices)
+		n.onto[cut][kind] += s.count * share
 	}
 }
 
@@ -381,6 +383,32 @@ func (b *Bounds) crossing(node int, cut cutKey) float64 {
 	return total
 }
 
+// between is the medium of messages between a node and others: where only links of networks join them, theirs.
+func (b *Bounds) between(node int) topology.Medium {
+	type key struct{ node int }
+	return topology.Once(b.t, key{node}, func() topology.Medium {
+		for i, l := range b.t.Links() {
+			from, to := b.t.Devices()[l.From].Node == int32(node), b.t.Devices()[l.To].Node == int32(node)
+			if from != to && b.t.Class(topology.LinkID(i)).Medium != topology.Network {
+				return anyMedium
+			}
+		}
+		return topology.Network
+	})
+}
+
+// slowest is what the slowest link carries.
+func (b *Bounds) slowest() float64 {
+	type key struct{}
+	return topology.Once(b.t, key{}, func() float64 {
+		least := math.Inf(1)
+		for i := range b.t.Links() {
+			least = min(least, float64(b.t.Rate(topology.LinkID(i))))
+		}
+		return least
+	})
+}
+
 // sizedBound is a schedule at a size.
 type sizedBound struct {
 	b     *Bounds
@@ -410,7 +438,7 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 	for i := range l.messages {
 		m := &l.messages[i]
 		each := x.chunk[m.channel] * units.Bytes(m.chunks)
-		bytes += m.count * float64(each) / x.efficiency(m, each)
+		bytes += m.count * float64(x.s.Channels[m.channel].Slices) * float64(each) / x.efficiency(m, each)
 	}
 	if bytes == 0 {
 		return 0
@@ -427,10 +455,14 @@ func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units
 	return x.b.profile.Transfer(medium, protocol, bytes)
 }
 
-// efficiency is the share of the line rate that messages use.
+// efficiency is the share of the line rate that messages use, at most: they follow one another on a line no slower than the slowest link.
 func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	if of.medium != anyMedium {
-		return x.transfer(of.medium, of.inSwitch, bytes).Efficiency
+		t := x.transfer(of.medium, of.inSwitch, bytes)
+		if slowest := x.b.slowest(); t.Gap > 0 && bytes > 0 && slowest > 0 {
+			t = t.Over(slowest, bytes)
+		}
+		return t.Efficiency
 	}
 	best := 0.0
 	for m := topology.NVLink; m <= topology.Network; m++ {

@@ -22,6 +22,7 @@ package schedule
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"railyard/model/collective"
 )
@@ -186,4 +187,19 @@ type Grid struct {
 	Fixed   []int   `json:"fixed,omitempty"`
 	Unsplit []int   `json:"unsplit,omitempty"`
 	Order   []int32 `json:"order,omitempty"` // positions along Axis in generator order; nil is 0,1,2,…
+}
+
+// SameButSlices reports whether schedules differ in nothing but the numbers of slices, and in their protocol.
+func (s *Schedule) SameButSlices(o *Schedule) bool {
+	if len(s.Channels) != len(o.Channels) || !reflect.DeepEqual(s.Spec, o.Spec) || !reflect.DeepEqual(s.Paths, o.Paths) {
+		return false
+	}
+	for i := range s.Channels {
+		x, y := s.Channels[i], o.Channels[i]
+		x.Slices = y.Slices
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
 }

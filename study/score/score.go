@@ -4,7 +4,6 @@ package score
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -83,8 +82,8 @@ type compiled struct {
 	err  error
 }
 
-// siblings are schedules that are compiled once: the first plan is resliced for the others. Of one slice, programs are compiled with
-// their loops, of more they are not, and plans for copy engines are their own.
+// siblings are schedules that are compiled once: the first plan is resliced for the others. Trees in one order are compiled with their
+// loops where they have one slice, and without where they have more; plans for copy engines are their own.
 type siblings struct {
 	first       *schedule.Schedule
 	copyEngine  bool
@@ -165,26 +164,12 @@ func (s *Scorer) compile(x within) compiled {
 
 // has reports whether a schedule is compiled as these are.
 func (k *siblings) has(x *schedule.Schedule) bool {
-	if k.copyEngine != (x.Protocol == schedule.CopyEngine) || !sameButSlices(k.first, x) {
+	if k.copyEngine != (x.Protocol == schedule.CopyEngine) || !k.first.SameButSlices(x) {
 		return false
 	}
+	looped := x.Ordered() > 0
 	for i := range x.Channels {
-		if (x.Channels[i].Slices == 1) != (k.first.Channels[i].Slices == 1) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameButSlices reports whether schedules differ in nothing but the number of slices, and in their protocol.
-func sameButSlices(a, b *schedule.Schedule) bool {
-	if len(a.Channels) != len(b.Channels) || !reflect.DeepEqual(a.Spec, b.Spec) || !reflect.DeepEqual(a.Paths, b.Paths) {
-		return false
-	}
-	for i := range a.Channels {
-		x, y := a.Channels[i], b.Channels[i]
-		x.Slices = y.Slices
-		if !reflect.DeepEqual(x, y) {
+		if looped && (x.Channels[i].Slices == 1) != (k.first.Channels[i].Slices == 1) {
 			return false
 		}
 	}
@@ -237,7 +222,7 @@ func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 		return true
 	}
 	for y, slices := range s.search.tooLong {
-		if y.Algorithm == x.Algorithm && (slices == 0 || y.Protocol == x.Protocol) && slices < x.Channels[0].Slices && sameButSlices(x, y) {
+		if y.Algorithm == x.Algorithm && (slices == 0 || y.Protocol == x.Protocol) && slices < x.Channels[0].Slices && x.SameButSlices(y) {
 			return true
 		}
 	}
