@@ -55,41 +55,61 @@ func newRailTiers(tiers [][]int32, nodes int, takesPart func(node int) bool) *ra
 	return x
 }
 
-// deal says into which groups of a depth all that is left over is dealt: where nodes that take more of it than others pass on hardly more
-// in all, as each passes on about as much as there are nodes.
+// deal says into which groups of a depth all that is left over is dealt. Nodes that take more of it than others then pass on more; else
+// nodes hear from more others, or send to more. By the costs of machines, where such tiers matter, a message costs about one and a half
+// times what its bytes do.
 func (x *railTiers) deal(depth int) []bool {
-	nodes, size := 0, make([]int, len(x.children[depth]))
-	count := make([][]int, len(size)) // by group and digit: nodes
-	var all []int
+	groups := x.children[depth]
+	own, all, nodes := make([][]int, len(groups)), map[sibling]int{}, 0
 	for n, at := range x.digit[depth] {
 		if at < 0 {
 			continue
 		}
 		g := x.group[depth][n]
-		for _, list := range []*[]int{&count[g], &all} {
-			*list = append(*list, make([]int, max(0, int(at)+1-len(*list)))...)
-			(*list)[at]++
+		if own[g] == nil {
+			own[g] = make([]int, len(groups[g]))
 		}
-		size[g]++
+		own[g][at]++
+		all[sibling{int(at), len(groups[g])}]++
 		nodes++
 	}
-	out := make([]bool, len(count))
-	for g, own := range count {
-		n := len(own)
-		load := make([]int, n)
-		for at := 0; n > 0 && at < len(all); at++ {
-			load[at%n] += all[at]
-			if at < n {
-				load[at] -= own[at]
+	sent := map[sibling]int{} // messages, were nothing dealt
+	for of := range all {
+		for _, to := range groups {
+			if of.leftOver(len(to)) {
+				sent[of] += len(to)
 			}
 		}
-		out[g] = n > 0 && hardlyMore(nodes*size[g]+(slices.Max(load)*n-(nodes-size[g]))*(n-1), nodes*size[g])
+	}
+	out := make([]bool, len(groups))
+	for g, count := range own {
+		n, size, heard, messages := len(count), 0, 0, 0
+		if n == 0 {
+			continue
+		}
+		load := make([]int, n)
+		for of, count := range all {
+			if load[of.at%n] += count; of.leftOver(n) {
+				heard, messages = heard+count, max(messages, sent[of])
+			}
+		}
+		for at, count := range count {
+			load[at] -= count
+			size += count
+		}
+		more := (slices.Max(load)*n - (nodes - size)) * (n - 1) / size
+		out[g] = 2*more < 3*max(messages, heard/slices.Min(count))
 	}
 	return out
 }
 
-// hardlyMore reports whether one number is less than a sixth above another: by the costs of machines, fewer messages are worth an eighth
-// more bytes of some nodes, but not a fifth.
+// sibling is a place among so many children of a group.
+type sibling struct{ at, of int }
+
+// leftOver reports whether it is among those that a group of fewer cannot take as many each of.
+func (s sibling) leftOver(n int) bool { return n > 0 && s.at >= max(n, s.of-s.of%n) }
+
+// hardlyMore reports whether one number is less than a sixth above another.
 func hardlyMore(a, than int) bool { return 6*a < 7*than }
 
 func (x *railTiers) stages() int { return len(x.children) }
@@ -99,7 +119,7 @@ func (x *railTiers) entry(depth int, group, of int32) int32 {
 	for ; depth < x.stages(); depth++ {
 		below := x.children[depth][group]
 		n, theirs, at := len(below), len(x.children[depth][x.group[depth][of]]), int(x.digit[depth][of])
-		if at >= n && at >= theirs-theirs%n && !x.dealt[depth][group] {
+		if (sibling{at, theirs}).leftOver(n) && !x.dealt[depth][group] {
 			return -1
 		}
 		group = below[at%n]
