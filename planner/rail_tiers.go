@@ -56,8 +56,7 @@ func newRailTiers(tiers [][]int32, nodes int, takesPart func(node int) bool) *ra
 }
 
 // deal says into which groups of a depth all that is left over is dealt. Nodes that take more of it than others then pass on more; else
-// nodes hear from more others, or send to more. By the costs of machines, where such tiers matter, a message costs about one and a half
-// times what its bytes do.
+// nodes hear from more others, or send to more. By the costs of machines, where such tiers matter, a message costs about what its bytes do.
 func (x *railTiers) deal(depth int) []bool {
 	groups := x.children[depth]
 	own, all, nodes := make([][]int, len(groups)), map[sibling]int{}, 0
@@ -98,7 +97,7 @@ func (x *railTiers) deal(depth int) []bool {
 			size += count
 		}
 		more := (slices.Max(load)*n - (nodes - size)) * (n - 1) / size
-		out[g] = 2*more < 3*max(messages, heard/slices.Min(count))
+		out[g] = more < max(messages, heard/slices.Min(count))
 	}
 	return out
 }
