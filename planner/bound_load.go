@@ -452,7 +452,15 @@ func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units
 	if inSwitch {
 		protocol = cost.InSwitch(protocol)
 	}
-	return x.b.profile.Transfer(medium, protocol, bytes)
+	t := x.b.profile.Transfer(medium, protocol, bytes)
+	if one := cost.OneWay(protocol); x.b.profile.Covers(medium, one) { // what it is where no message leads back
+		o := x.b.profile.Transfer(medium, one, bytes)
+		t.Alpha, t.Gap, t.Efficiency = min(t.Alpha, o.Alpha), min(t.Gap, o.Gap), max(t.Efficiency, o.Efficiency)
+		if t.Cap < o.Cap || o.Cap == 0 {
+			t.Cap = o.Cap
+		}
+	}
+	return t
 }
 
 // efficiency is the share of the line rate that messages use, at most: they follow one another on a line no slower than the slowest link.
