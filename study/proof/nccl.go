@@ -15,27 +15,39 @@ type Judge struct {
 	Graph   bool // how the user launches
 }
 
-// Of is a way beside NCCL's own choice; false where neither measurements nor fitted kernels know both.
+// Of is a way beside NCCL's own choice; false where neither measurements nor fitted kernels know both. Predictions that are not
+// fitted at such sizes prove no way faster, but one that is slower whatever both bands leave open is known to be.
 func (j *Judge) Of(c Case, w Setting) (Verdict, bool) {
 	ways := j.Rows[c]
 	if len(ways[Own]) > 0 && len(ways[w]) > 0 {
 		return verdict(w, ways[w], ways[Own], true), true
 	}
-	time, own := j.predicted(c, w), j.predicted(c, Own)
+	time, fitted := j.predicted(c, w)
+	own, ownFitted := j.predicted(c, Own)
 	if time == nil || own == nil {
 		return Verdict{Setting: w}, false
 	}
-	return verdict(w, time, own, false), true
+	v := verdict(w, time, own, false)
+	if fitted && ownFitted {
+		return v, true
+	}
+	v.Faster = false
+	return v, v.Slower
 }
 
-// predicted is what a way takes by a kernel that was fitted at such sizes; nil where none was.
-func (j *Judge) predicted(c Case, w Setting) Times {
+// predicted is what a way takes, and whether a kernel was fitted at such sizes: then repeats alone differ, else the band's ends stand
+// beside the time. Nil where nothing is known.
+func (j *Judge) predicted(c Case, w Setting) (times Times, fitted bool) {
 	p, err := j.Runtime.Predict(nccl.Ask{Kind: c.Kind, Algorithm: w.Algorithm, Protocol: w.Protocol, Size: c.Size, Graph: j.Graph})
-	beyond := func(warning string) bool { return strings.HasPrefix(warning, "extrapolated") }
-	if err != nil || !p.Fitted || slices.ContainsFunc(p.Warnings, beyond) {
-		return nil
+	if err != nil {
+		return nil, false
 	}
-	return Times{p.Time}
+	beyond := func(warning string) bool { return strings.HasPrefix(warning, "extrapolated") }
+	if p.Fitted && !slices.ContainsFunc(p.Warnings, beyond) {
+		return Times{p.Time}, true
+	}
+	low, high := p.Band()
+	return Times{low, p.Time, high}, false
 }
 
 // Candidates are the ways in which NCCL could run a case, its own first, and how many channels each takes there.

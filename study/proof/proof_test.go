@@ -115,6 +115,40 @@ func TestNothingMeasuredNothingFaster(t *testing.T) {
 	}
 }
 
+// TestUnfittedProvesNoGain: sizes that no kernel was fitted on make no way faster; one is known to be slower only where bands lie
+// apart, as those of Simple on small messages do.
+func TestUnfittedProvesNoGain(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := study.NCCL(topo, nil, nccl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, slower := Judge{Runtime: r}, 0
+	for size := units.Bytes(units.KiB); size <= units.GiB; size *= 2 {
+		for _, w := range []Setting{{"ring", "simple"}, {"ring", "ll"}, {"ring", "ll128"}, {"tree", "ll"}} {
+			c := Case{collective.AllReduce, size}
+			times, fitted := j.predicted(c, w)
+			own, ownFitted := j.predicted(c, Own)
+			if times == nil || own == nil || fitted && ownFitted {
+				continue
+			}
+			v, known := j.Of(c, w)
+			if v.Faster || known != v.Slower || v.Slower != own.Faster(times) {
+				t.Errorf("%v %v: %+v, known %v", size, w, v, known)
+			}
+			if v.Slower {
+				slower++
+			}
+		}
+	}
+	if slower == 0 {
+		t.Error("nothing is slower: the case has nothing to show")
+	}
+}
+
 // TestRange: the longest run of sizes at which a plan is no slower.
 func TestRange(t *testing.T) {
 	for slower, want := range map[string]string{"": "", "s": "", ".": "0", "..s...s": "3 4 5", "s....": "1 2 3 4", "..ss..": "0 1"} {
