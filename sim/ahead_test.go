@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"errors"
 	"testing"
 
 	"railyard/model/collective"
@@ -78,6 +79,42 @@ func TestOneWay(t *testing.T) {
 		}
 		if off := float64(r.Time)/float64(c.want) - 1; off > 0.01 || off < -0.01 {
 			t.Errorf("%v, costs of %s: %v, want %v", c.kind, c.of, r.Time, c.want)
+		}
+	}
+}
+
+// TestOneWayFolded: plans in which nodes stand for others say as those where none does whether messages lead back.
+func TestOneWayFolded(t *testing.T) {
+	curve := func(protocol string, alpha units.Time) cost.Curve {
+		return cost.Curve{Medium: "network", Protocol: protocol, Segments: []cost.Segment{{Alpha: alpha}}}
+	}
+	p := &cost.Profile{Curves: []cost.Curve{curve("simple", 40*units.Microsecond), curve(cost.OneWay("simple"), 10*units.Microsecond)}}
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 4, GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []collective.Kind{collective.Broadcast, collective.Scatter, collective.Gather, collective.Reduce,
+		collective.AllGather, collective.AllToAll} {
+		for _, algo := range []string{"direct", "hierarchical_direct", "flows", "knomial", "hierarchical_two_shot"} {
+			s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: 8}, algo, planner.Options{Channels: 1})
+			if err != nil {
+				continue // it does not apply
+			}
+			folded, err := sim.Compile(topo, s, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := sim.CompileFlat(topo, s, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []units.Bytes{units.KiB, 1 << 20} {
+				a, errA := folded.Time(size)
+				b, errB := whole.Time(size)
+				if err := errors.Join(errA, errB); err != nil || a != b {
+					t.Errorf("%v by %s of %v: %v folded, %v flat (%v)", kind, algo, size, a, b, err)
+				}
+			}
 		}
 	}
 }

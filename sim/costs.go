@@ -52,23 +52,27 @@ func (c *compiler) costClasses() {
 }
 
 // oneWay says of each job whether its messages lead no rank back to one that it has heard of, as from the root of a broadcast: where such
-// collectives follow one another, ranks run ahead of those that hear of them. Of a folded plan, whose routes are those of few nodes,
-// nobody knows.
+// collectives follow one another, ranks run ahead of those that hear of them.
 func (c *compiler) oneWay() []bool {
 	out := make([]bool, len(c.jobs))
 	for job := range out {
-		out[job] = c.symmetry == nil && c.acyclic(int32(job))
+		out[job] = c.acyclic(int32(job))
 	}
 	return out
 }
 
-// acyclic reports whether routes of a job lead from no rank back to it.
+// acyclic reports whether routes of a job lead from no rank back to it. Of a folded plan, routes between representatives say so: along a
+// cycle of orbits every rank of one sends to some rank of the next, and since ranks are finite, that comes back.
 func (c *compiler) acyclic(job int32) bool {
 	to, heard := map[int32][]int32{}, map[int32]int{}
 	for i := range c.routes {
 		if r := &c.routes[i]; r.job == job {
-			to[r.src] = append(to[r.src], r.dst)
-			heard[r.dst]++
+			src, dst := r.src, r.dst
+			if c.symmetry != nil {
+				src, dst = c.symmetry.representative(src), c.symmetry.representative(dst)
+			}
+			to[src] = append(to[src], dst)
+			heard[dst]++
 		}
 	}
 	var free []int32

@@ -32,9 +32,8 @@ const both = "leave and enter"
 func (c *compiler) carried(rank, channel int32) side {
 	node := c.topo.NodeOf(int(rank))
 	if y := c.symmetry; y != nil {
-		rank -= y.first[node]
-		node, _ = y.Orbit(node)
-		rank += y.first[node]
+		rank = y.representative(rank)
+		node = int(y.node[rank])
 	}
 	return side{node, fmt.Sprintf("%s at rank %d of", both, rank), true, rank, channel}
 }

@@ -146,12 +146,18 @@ func (y *nodeSymmetry) multiplicity(rank int32) int32 {
 	return int32(size)
 }
 
+// representative is the rank that stands for one.
+func (y *nodeSymmetry) representative(rank int32) int32 {
+	n := y.node[rank]
+	first, _ := y.Orbit(int(n))
+	return y.first[first] + rank - y.first[n]
+}
+
 // canonical is the connection that stands for one, and how many of its sender's it stands for.
 func (y *nodeSymmetry) canonical(src, dst int32) (from, to, count int32) {
 	a, b := y.node[src], y.node[dst]
-	first, _ := y.Orbit(int(a))
 	second, n := y.Pair(int(a), int(b))
-	return y.first[first] + src - y.first[a], y.first[second] + dst - y.first[b], int32(n)
+	return y.representative(src), y.first[second] + dst - y.first[b], int32(n)
 }
 
 // spread gives all ranks and links what those that stand for them carry.
