@@ -143,6 +143,9 @@ func (c *contest) foretell(i int) error {
 // ofEqualPieces are two shorter pipelines of a candidate's family, if they may be played with pieces as large as its own for less work
 // than it takes itself: the longest that leave half of it to be saved, else the shortest.
 func (c *contest) ofEqualPieces(i int) []int {
+	if t := c.list[i].Schedule.Channels[0].Trees; t != nil && t.List[0].Levels != nil {
+		return nil // what strands take is known to be little more than on paper (see stranded)
+	}
 	var out []int // candidates of a family stand in the order of their depths
 	depth := c.list[i].Schedule.Channels[0].Depth()
 	for j := range c.list {

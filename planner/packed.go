@@ -51,11 +51,10 @@ type treeSet struct {
 	trees  *schedule.Trees
 	rates  []order.Rate    // of connections
 	parts  int64           // of each root's data, or of all
+	share  float64         // of the bound, on paper
 	shared bool            // transfers share links behind switches
 	paths  []schedule.Path // of hops that choose among planes of switches
 	err    error
-
-	crossings func() ([]pack.Crossing, error) // what hops share
 }
 
 // manyParts is from how many on fewer are tried as well.
@@ -76,7 +75,10 @@ var uses = map[collective.Kind]pack.Use{
 }
 
 // treeSets are the trees of a topology for one use.
-type treeSets struct{ all, few *treeSet }
+type treeSets struct {
+	all, few *treeSet
+	fewer    func() []*treeSet // see pack.Packing
+}
 
 func (r *request) allTrees() *treeSet { return r.treeSets().all }
 
@@ -88,7 +90,7 @@ func (r *request) treeSets() treeSets {
 	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
 		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather",
 			maxPackedRanks)}
-		return treeSets{none, none}
+		return treeSets{all: none, few: none}
 	}
 	type key struct {
 		use    pack.Use
@@ -102,12 +104,18 @@ func (r *request) packTrees(use pack.Use) treeSets {
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
 		none := &treeSet{err: notApplicable("%v", err)}
-		return treeSets{none, none}
+		return treeSets{all: none, few: none}
 	}
 	p, err := pack.ForTopology(r.t, use, r.spec.Root, pack.Options{Work: r.o.Budget.part(pack.DefaultWork)})
 	x := treeSets{all: &treeSet{err: notApplicable("%v", err)}}
 	if err == nil {
 		x.all = r.treeSet(p, g)
+		x.fewer = func() (out []*treeSet) {
+			for _, f := range p.Fewer {
+				out = append(out, r.treeSet(f, g))
+			}
+			return out
+		}
 	}
 	switch {
 	case x.all.err != nil:
@@ -124,8 +132,8 @@ func (r *request) packTrees(use pack.Use) treeSets {
 
 func (r *request) treeSet(p *pack.Packing, g *pack.Graph) *treeSet {
 	trees, err := r.treesOf(p, r.treeOp())
-	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, shared: !g.Direct(), paths: r.pathsOf(p.Paths), err: err,
-		crossings: func() ([]pack.Crossing, error) { return p.Crossings(g) }}
+	return &treeSet{trees: trees, rates: ratesOf(p, g), parts: p.K, share: p.Share, shared: !g.Direct(), paths: r.pathsOf(p.Paths),
+		err: err}
 }
 
 // pathsOf are the ways of hops that are not the routes of the topology.

@@ -1,122 +1,225 @@
 package planner
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
-	"railyard/planner/order"
 )
 
-// maxLanes is how many phases there are of levels beside one another. It is chosen: more make shares of links more exact, and pipelines
-// longer to fill.
-const maxLanes = 64
-
-// mostParallel is up to how many equal parts of trees have channels of their own, each of which takes thread blocks on
-// every GPU.
-const mostParallel = 32
-
-// buildParallelTrees is packed_trees whose messages keep no common order, but go on at once: each equal part of the data in
-// a channel of its own, or, where all ranks are roots or parts are many, each level of all trees beside the others (see lanes). In one
+// buildParallelTrees is packed_trees whose messages keep no common order, but go on at once, in strands (see stranded). In one
 // order, a connection that several trees take shares the links behind a switch with others as if it were one, and a root,
-// which receives nothing, sends as fast as it can what it sends alone; apart, all parts or levels get the same. But what they
-// have to wait for is not put in order then, which costs direct links more than it gains.
+// which receives nothing, sends as fast as it can what it sends alone; in strands, each gets as much as it carries. But a message
+// that is not alone on its links takes longer, so that on direct links an order, in which one follows the other, fills
+// pipelines with fewer.
 func buildParallelTrees(r *request) (*schedule.Schedule, error) {
-	x := r.allTrees()
-	if x.err != nil {
-		return nil, x.err
-	}
-	parts := equalParts(x.trees)
-	switch {
-	case !x.shared || !x.worthOrder() && x.rates == nil:
-		return nil, notApplicable("trees share no links behind switches, or all connections carry as much")
-	case !uses[r.spec.Kind].PerRoot() && parts > 1 && parts <= mostParallel && r.inOneProgram(x):
-		s := r.parallel(x.trees, parts)
-		s.Paths = x.paths
-		return s, nil
-	}
-	return r.inLanes()
-}
-
-// inLanes has a phase for each level of trees.
-func (r *request) inLanes() (*schedule.Schedule, error) {
 	type key struct {
-		kind collective.Kind
-		root int
+		kind   collective.Kind
+		root   int
+		budget Budget
 	}
-	tooMany := func(t *schedule.Trees) bool {
-		return r.slices()*len(t.List)*(r.spec.Ranks-1) > r.o.Budget.part(ofAllTrees)
+	if x := r.allTrees(); x.err != nil {
+		return nil, x.err
+	} else if !x.shared || !x.worthOrder() && x.rates == nil {
+		return nil, notApplicable("trees share no links behind switches, or all connections carry as much")
 	}
-	if tooMany(r.allTrees().trees) && (r.fewTrees().err != nil || tooMany(r.fewTrees().trees)) {
-		return nil, notApplicable("too many trees, in too many slices")
-	}
-	x := topology.Once(r.t, key{r.spec.Kind, r.spec.Root}, r.laneTrees)
+	x := topology.Once(r.t, key{r.spec.Kind, r.spec.Root, r.o.Budget}, r.strandTrees)
 	switch {
 	case x.err != nil:
 		return nil, x.err
-	case tooMany(x.trees):
-		return nil, notApplicable("trees in %d parts, in too many slices", len(x.trees.List))
+	case r.tooManyParts(len(x.List), r.slices()):
+		return nil, notApplicable("trees in %d parts, in too many slices", len(x.List))
 	}
-	s := r.levels(x.trees)
+	s := of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(x.Trees), Trees: x.Trees, Phases: x.phases(r.spec.Kind)})
 	s.Paths = x.paths
 	return s, nil
 }
 
-// laneTrees are trees with levels (see lanes), or fewer of them where these are faster.
-func (r *request) laneTrees() *treeSet {
-	most := maxLanes
+// strandSet is trees in strands, or why there are none.
+type strandSet struct {
+	*stranded
+	paths []schedule.Path
+	err   error
+}
+
+// tooManyParts reports whether trees in so many parts are too many messages to be played in so many slices.
+func (r *request) tooManyParts(parts, slices int) bool {
+	return slices*r.sends(parts) > r.o.Budget.part(ofAllTrees)
+}
+
+// sends are the messages of a slice.
+func (r *request) sends(parts int) int {
 	if r.spec.Kind == collective.AllReduce {
-		most /= 2 // up and down
+		parts *= 2 // up and down
 	}
-	best, least := &treeSet{err: notApplicable("trees of more than %d levels, or sums that go up along others than results", most)},
-		math.Inf(1)
-	for _, x := range []*treeSet{r.allTrees(), r.fewTrees()} {
+	return parts * (r.spec.Ranks - 1)
+}
+
+// strandTrees are the trees in strands, of all that were found, whose time promises the most for the work to play them, in the best number
+// of slices for each (see contest.price).
+func (r *request) strandTrees() *strandSet {
+	type option struct {
+		*treeSet
+		price float64
+	}
+	var options []option
+	for _, x := range r.anyTrees() {
 		if x.err != nil || slices.ContainsFunc(x.trees.List, func(t schedule.Tree) bool { return t.Up != nil }) {
 			continue
 		}
-		crossings, err := x.crossings()
-		if err != nil {
-			return &treeSet{err: err}
+		parts, levels := equalParts(x.trees), float64(x.trees.Height())
+		if r.spec.Kind == collective.AllReduce {
+			levels *= 2
 		}
-		if t, seconds := lanes(x.trees, crossings, r.treeOp(), most); t != nil && seconds < least {
-			best, least = &treeSet{trees: t, paths: x.paths}, seconds
+		for _, n := range strandDepths {
+			time := (float64(n) + levels - 1) / float64(n) / x.share
+			if !r.tooManyParts(parts, n) {
+				options = append(options, option{x, time * (1 + worth*float64(2*n*r.sends(parts)))})
+			}
 		}
 	}
-	return best
+	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(a.price, b.price) })
+	for _, o := range options {
+		if x := inStrands(o.trees, r.spec.Ranks); x != nil && len(x.phases(r.spec.Kind)) <= schedule.MaxPhases {
+			return &strandSet{stranded: x, paths: o.paths}
+		}
+	}
+	return &strandSet{err: notApplicable("sums go up along other trees than results, or there are too many parts")}
 }
 
-// parallel is a channel for each part.
-func (r *request) parallel(t *schedule.Trees, parts int) *schedule.Schedule {
-	out := &schedule.Schedule{}
-	part := int32(chunksOf(t) / parts)
-	for _, tree := range t.List {
-		times := tree.Weight / part
-		tree.Weight = part
-		one := &schedule.Trees{Local: t.Local, List: []schedule.Tree{tree}}
-		orders := order.Trees(one, r.spec.Ranks, r.treeOp(), nil, r.slices() > 1)
-		for range times {
-			out.Channels = append(out.Channels, r.inPieces(one, orders))
-		}
+// equalParts is how many equal parts trees carry together.
+func equalParts(t *schedule.Trees) int { return chunksOf(t) / int(unitOf(t)) }
+
+// unitOf is the largest part in which all trees are whole.
+func unitOf(t *schedule.Trees) (unit int32) {
+	for i := range t.List {
+		unit = units.GCD(unit, t.List[i].Weight)
+	}
+	return max(unit, 1)
+}
+
+// anyTrees are the best ones, those in fewer parts, and those of islands.
+func (r *request) anyTrees() []*treeSet {
+	out := append(r.treeSets().fewer(), r.allTrees())
+	if spareShares(r) {
+		return out
+	}
+	if x := r.railShares(); x.err == nil {
+		out = append(out, &treeSet{trees: x.trees, share: x.share, paths: x.paths})
 	}
 	return out
 }
 
-// equalParts is how many equal parts trees carry together.
-func equalParts(t *schedule.Trees) int {
-	unit := int64(0)
-	for i := range t.List {
-		unit = units.GCD(unit, int64(t.List[i].Weight))
-	}
-	return chunksOf(t) / int(max(unit, 1))
-}
+var strandDepths = []int{16, 64, 256, 1024}
 
-// parallelDepths are those of packed_trees that fill pipelines.
+// parallelDepths are those that fill pipelines.
 func parallelDepths(r *request) []int {
 	if x := r.allTrees(); x.err != nil || !x.shared {
 		return []int{1}
 	}
-	return []int{16, 64, 256, 1024}
+	return strandDepths
+}
+
+// stranded are trees in strands: phases of levels that wait for one another, and for no other strand's. In a phase a connection carries a
+// part of the data at most, all parts being equal, so that as many of its messages are under way at once as it carries parts. Links that
+// are shared evenly among messages then give each connection what trees have planned for it, whatever others do, since on no
+// link are more messages than the trees have parts there; and a slice takes no longer than its height in slices at the rate that trees
+// have on paper. So s slices take (s+height−1)/s of what they take on paper at most, where no message costs anything.
+type stranded struct {
+	*schedule.Trees
+	height int // levels of a strand
+	count  int // strands
+}
+
+// inStrands puts every part of trees into the first strand in which its connections have room; nil where these have too many phases.
+func inStrands(t *schedule.Trees, ranks int) *stranded {
+	out := &stranded{Trees: &schedule.Trees{Units: t.Units, Local: t.Local}, height: t.Height()}
+	var taken []map[laneHop]bool // by strand
+	levels, unit := make([]int32, ranks), unitOf(t)
+	for i := range t.List {
+		x := &t.List[i]
+		ordered := outwards(x)
+		for range x.Weight / unit {
+			g := slices.IndexFunc(taken, func(hops map[laneHop]bool) bool { return fits(x, ordered, hops, levels, int32(out.height)) })
+			if g < 0 {
+				g, taken = len(taken), append(taken, map[laneHop]bool{})
+				if len(taken)*out.height > schedule.MaxPhases {
+					return nil
+				}
+				fits(x, ordered, taken[g], levels, int32(out.height))
+			}
+			part := *x
+			part.Weight, part.Levels = unit, make([]int32, ranks)
+			for _, v := range ordered[1:] {
+				taken[g][laneHop{x.Parent[v], v, levels[v]}] = true
+				part.Levels[v] = int32(g*out.height) + levels[v]
+			}
+			out.List = append(out.List, part)
+		}
+	}
+	out.count = len(taken)
+	return out
+}
+
+// laneHop is a connection in a level of a strand.
+type laneHop struct{ from, to, level int32 }
+
+// fits finds the first levels of a strand that a tree's hops may have, and says whether there are any.
+func fits(x *schedule.Tree, ordered []int32, taken map[laneHop]bool, levels []int32, height int32) bool {
+	levels[x.Root] = 0
+	for _, v := range ordered[1:] {
+		u := x.Parent[v]
+		for levels[v] = levels[u] + 1; taken[laneHop{u, v, levels[v]}]; levels[v]++ {
+		}
+		if levels[v] > height {
+			return false
+		}
+	}
+	return true
+}
+
+// outwards has each rank of a tree behind its parent.
+func outwards(x *schedule.Tree) []int32 {
+	children := make([][]int32, len(x.Parent))
+	for v, u := range x.Parent {
+		if u >= 0 {
+			children[u] = append(children[u], int32(v))
+		}
+	}
+	out := []int32{x.Root}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i]]...)
+	}
+	return out
+}
+
+// phases are those of all strands, of a collective.
+func (x *stranded) phases(kind collective.Kind) (out []schedule.Phase) {
+	up, down := x.Levels(true), x.Levels(false)
+	from := schedule.Input
+	if kind == collective.AllReduce {
+		from = schedule.Output
+	}
+	for g := range x.count {
+		first := len(out)
+		level := func(op collective.Kind, src schedule.Buffer, d int) {
+			out = append(out, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output,
+				Level: d})
+		}
+		if kind.Reduces() {
+			for d := min(up, (g+1)*x.height); d > g*x.height; d-- {
+				level(collective.ReduceScatter, schedule.Input, d)
+			}
+		}
+		if kind != collective.ReduceScatter && kind != collective.Reduce {
+			for d := g*x.height + 1; d <= min(down, (g+1)*x.height); d++ {
+				level(collective.AllGather, from, d)
+			}
+		}
+		out[first].Apart = g > 0
+	}
+	return out
 }

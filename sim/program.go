@@ -120,7 +120,7 @@ func (c *compiler) expand() error {
 		if c.begin(s.job); s.channel == 0 && len(c.profile.Memory) > 0 {
 			c.scratch = append(c.scratch, c.x.ScratchChunks())
 		}
-		phases := len(c.channel(int32(ch)).Phases)
+		phases := c.channel(int32(ch)).Phases
 		ranks, times := c.representatives(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
@@ -133,10 +133,10 @@ func (c *compiler) expand() error {
 				if c.symmetry != nil {
 					l.times *= c.symmetry.multiplicity(r)
 				}
-				if ph > 0 {
+				if ph > 0 && !phases[ph].Apart {
 					l.before = id - int32(len(ranks))
 				}
-				if ph+1 < phases {
+				if ph+1 < len(phases) && !phases[ph+1].Apart {
 					l.after = id + int32(len(ranks))
 				}
 				var again schedule.Loop

@@ -31,6 +31,9 @@ func (a *assembly[T]) lanes(channel, rank int) {
 	ch := &a.s.Channels[channel]
 	var before *lane[T]
 	for p := range ch.Phases {
+		if ch.Phases[p].Apart {
+			before = nil
+		}
 		l := &lane[T]{r: a.runner, rank: int32(rank), channel: int32(channel), phase: int32(p), before: before, slices: ch.Slices}
 		for _, op := range a.x.AppendProgram(nil, channel, p, rank) {
 			b := boundOp[T]{Op: op}

@@ -71,7 +71,7 @@ func (c *compiler) lanes(p *Program, first int, all []*strand) error {
 			l := Lane{Before: e.before, Body: e.ops, After: e.after, Slices: st.slices,
 				Unit: c.at.unit(st.channel) * int64(c.o.Size), Stride: c.at.stride(st.channel) * int64(c.o.Size)}
 			if len(all) > 1 {
-				c.linkPhases(&l, st, r, k > 0, k < len(all)-1)
+				c.linkPhases(&l, st, r, k > 0 && !st.apart, k < len(all)-1 && !all[k+1].apart)
 			}
 			p.Lanes[r] = append(p.Lanes[r], l)
 		}

@@ -33,6 +33,7 @@ type step struct {
 // strand is the steps of all ranks in one lane: those whose memory they all reach, by their numbers among one another.
 type strand struct {
 	channel, lane int
+	apart         bool  // it does not wait for the one before
 	slice, slices int   // the first slice that the lane does, and how many
 	ranks         []int // as the schedule numbers them
 	steps         [][]step
@@ -51,7 +52,9 @@ func (c *compiler) strands(channel int) []*strand {
 // phases are a strand for each of a channel's phases.
 func (c *compiler) phases(channel int) (out []*strand) {
 	for p := range c.s.Channels[channel].Phases {
-		out = append(out, c.strand(channel, p, p+1, p))
+		st := c.strand(channel, p, p+1, p)
+		st.apart = c.s.Channels[channel].Phases[p].Apart
+		out = append(out, st)
 	}
 	return out
 }

@@ -23,7 +23,8 @@ type CheckOptions struct {
 //   - the result: each output chunk holds each contribution exactly once, and nothing
 //     is read before it was written;
 //   - no race: memory that a send still reads is not overwritten unless the matching
-//     receive is known, through a chain of messages, to have ended;
+//     receive is known, through a chain of messages, to have ended; phases that do not wait
+//     for one another share no memory that either writes;
 //   - with a topology: every message has a route, and the switches on the ways of
 //     in-network operations do what those need.
 //
@@ -214,6 +215,9 @@ func (k *checker) initialise() {
 
 // run executes all programs, waking a rank whenever a message for it arrives.
 func (k *checker) run() error {
+	if err := k.checkStrands(); err != nil {
+		return err
+	}
 	ready := make([]int, len(k.ranks))
 	for i, r := range k.ranks {
 		ready[i] = int(r)

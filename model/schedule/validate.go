@@ -12,7 +12,7 @@ import (
 // Bounds of a schedule, checked before anything is expanded.
 const (
 	maxChannels = 4096
-	maxPhases   = 64
+	MaxPhases   = 1024
 	maxSlices   = 1 << 20
 	maxChunks   = 1 << 24
 	maxScratch  = 1 << 30 // places, in copies of as many chunks as there are
@@ -56,8 +56,8 @@ func (s *Schedule) validateChannel(ch *Channel) error {
 		return fmt.Errorf("%d slices: must be from 1 to %d", ch.Slices, maxSlices)
 	case ch.Chunks < 1 || ch.Chunks > maxChunks || ch.Chunks%blocks != 0:
 		return fmt.Errorf("%d chunks: must be a multiple of the collective's %d blocks, at most %d", ch.Chunks, blocks, maxChunks)
-	case len(ch.Phases) > maxPhases:
-		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), maxPhases)
+	case len(ch.Phases) > MaxPhases:
+		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), MaxPhases)
 	}
 	if ch.Bends != nil {
 		return errors.New("bends are no longer part of a schedule, which holds the programs of the nodes' kinds")
@@ -66,6 +66,9 @@ func (s *Schedule) validateChannel(ch *Channel) error {
 		if err := ch.Kinds.validate(s, ch); err != nil {
 			return fmt.Errorf("kinds: %w", err)
 		}
+	}
+	if len(ch.Phases) > 0 && ch.Phases[0].Apart {
+		return errors.New("phase 0: apart: it waits for no phase anyway")
 	}
 	for p := range ch.Phases {
 		if err := s.validatePhase(ch, &ch.Phases[p]); err != nil {

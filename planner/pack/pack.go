@@ -55,7 +55,10 @@ func (p *Packing) reversed() *Packing {
 		return nil
 	}
 	q := *p
-	q.Use, q.Few, q.Paths = ReduceScatter, p.Few.reversed(), reversedPaths(p.Paths)
+	q.Use, q.Few, q.Fewer, q.Paths = ReduceScatter, p.Few.reversed(), nil, reversedPaths(p.Paths)
+	for _, f := range p.Fewer {
+		q.Fewer = append(q.Fewer, f.reversed())
+	}
 	return &q
 }
 
@@ -76,7 +79,8 @@ type search struct {
 	routes *routes
 	best   *Packing
 	few    *Packing
-	left   int // of the work
+	kept   []*Packing // see Packing.Fewer
+	left   int        // of the work
 }
 
 func newSearch(g *Graph, use Use, root int, o Options, bound Result) *search {
@@ -94,8 +98,15 @@ func (s *search) found() (*Packing, error) {
 	if s.few != s.best {
 		s.best.Few = s.few
 	}
-	for _, p := range []*Packing{s.best, s.few} {
-		if p != nil && s.g.t != nil {
+	slices.SortStableFunc(s.kept, func(p, q *Packing) int { return cmp.Or(cmp.Compare(p.K, q.K), q.Rate.Cmp(p.Rate)) })
+	for _, p := range s.kept {
+		outdone := func(q *Packing) bool { return q.Rate.Cmp(p.Rate) >= 0 && q.Height <= p.Height }
+		if p.K < s.best.K && !slices.ContainsFunc(s.best.Fewer, outdone) {
+			s.best.Fewer = append(s.best.Fewer, p)
+		}
+	}
+	for _, p := range append(s.kept, s.best) {
+		if s.g.t != nil {
 			p.routes = nil // many; Verify asks the router anew
 		}
 	}
@@ -218,6 +229,7 @@ func (s *search) keep(p *Packing, few bool) bool {
 	if s.o.K > 0 && s.o.K%p.K != 0 || p.evaluate(s.bound, s.routes) != nil {
 		return false // some transfer has no route
 	}
+	s.kept = append(s.kept, p)
 	if p.better(s.best) {
 		s.best = p
 	}

@@ -33,15 +33,16 @@ func (u Use) PerRoot() bool { return u == AllGather || u == ReduceScatter }
 // Packing is a set of trees that are used at once.
 type Packing struct {
 	Use    Use
-	K      int64    // parts of the data of each root, or of all; the weights of the trees sum to it
-	Trees  [][]Tree // by root
-	Rate   Fraction // bytes/s for each root, or of the whole buffer, when the fullest link is full
-	Bound  Result   // what no packing can beat
-	Share  float64  // Rate over Bound.Rate
-	Height int      // of the highest tree, in hops
-	Method string   // how the trees were found
-	Few    *Packing // the best one in at most eight parts for each root, where that is another
-	Paths  []Path   // of hops that do not take the route of the topology
+	K      int64      // parts of the data of each root, or of all; the weights of the trees sum to it
+	Trees  [][]Tree   // by root
+	Rate   Fraction   // bytes/s for each root, or of the whole buffer, when the fullest link is full
+	Bound  Result     // what no packing can beat
+	Share  float64    // Rate over Bound.Rate
+	Height int        // of the highest tree, in hops
+	Method string     // how the trees were found
+	Few    *Packing   // the best one in at most eight parts for each root, where that is another
+	Fewer  []*Packing // those in fewer parts that are nearer to the bound or lower than any in fewer still, from the least on
+	Paths  []Path     // of hops that do not take the route of the topology
 
 	routes *routes
 }
@@ -94,33 +95,6 @@ func (p *Packing) Hops() []Edge {
 		}
 	}
 	return out
-}
-
-// Crossing is how fast what one rank sends to another crosses a link while nothing else does, in bytes/s.
-type Crossing struct {
-	From, To, Link int32
-	Rate           float64
-}
-
-// Crossings are the links that the trees' hops go over.
-func (p *Packing) Crossings(g *Graph) (out []Crossing, err error) {
-	r := directRoutes(g)
-	if g.t != nil {
-		if r, err = topologyRoutes(g).along(g.t, p.Paths); err != nil {
-			return nil, err
-		}
-	}
-	for _, h := range p.Hops() {
-		pieces, err := r.of(h.From, h.To)
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range pieces {
-			rate := float64(r.capacity(x.resource)) * float64(x.den) / float64(x.num)
-			out = append(out, Crossing{h.From, h.To, x.resource, rate})
-		}
-	}
-	return out, nil
 }
 
 // evaluate fills in what follows from the trees.

@@ -32,8 +32,9 @@ func (s *search) settle(ways ...*arcs) error {
 	return nil
 }
 
-// units are in how many units of the data of a root, or of all, trees are settled: few, and more.
-func (s *search) units(a *arcs) []int {
+// units are in how many units of the data of a root, or of all, trees are settled: in few first, since messages are larger then, and
+// in more; those as well of which the most fits on links.
+func (s *search) units(a *arcs) (out []int) {
 	if s.o.K > 0 {
 		return []int{int(s.o.K)}
 	}
@@ -42,7 +43,12 @@ func (s *search) units(a *arcs) []int {
 		most = max(1, min(mostUnits, mostSettled/(n*n)))
 		few = min(few, most)
 	}
-	return slices.Compact([]int{s.fitting(a, few), s.fitting(a, most), most})
+	out = []int{s.fitting(a, few), s.fitting(a, most), most}
+	for n := 1; n < most; n *= 2 {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // mostUnits is in how many units trees are settled at most.

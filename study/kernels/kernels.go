@@ -68,6 +68,7 @@ func sumsApart(s *schedule.Schedule) *schedule.Schedule {
 			moves := schedule.Phase{Gen: schedule.GenOps, Op: ph.Op, Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst,
 				Ops: make([]schedule.Program, s.Spec.Ranks)}
 			sums := moves
+			moves.Apart = ph.Apart
 			sums.Ops = make([]schedule.Program, s.Spec.Ranks)
 			for r := range s.Spec.Ranks {
 				for _, op := range x.AppendProgram(nil, c, p, r) {

@@ -1,0 +1,63 @@
+package planner_test
+
+import (
+	"testing"
+
+	"railyard/internal/gen"
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+)
+
+// Trees in strands are right, and reach what they have on paper but for filling the pipeline: whatever the graph and the
+// collective, in s slices the busiest link works s/(s+h−1) of the time at least, h being the phases of a strand.
+func TestStrands(t *testing.T) {
+	ideal := profile(t, "ideal")
+	const slices = 32
+	for _, graph := range []struct {
+		family string
+		seed   int64
+	}{{"degraded", 21}, {"degraded", 22}, {"mixed", 7003}, {"planes", 202}, {"planes", 7000}, {"two kinds", 7001}} {
+		topo := gen.Unseen(graph.family, graph.seed)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast,
+			collective.Reduce} {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			s, err := planner.Build(topo, spec, "parallel_trees", planner.Options{Slices: slices})
+			if planner.NotApplicable(err) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schedule.Check(s, topo); err != nil {
+				t.Errorf("%s, %v: %v", topo.Name(), kind, err)
+			}
+			r, err := sim.Run(topo, s, units.GiB, ideal, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			busiest := 0.0
+			for _, l := range r.Links {
+				busiest = max(busiest, l.Utilisation)
+			}
+			h := mostInAStrand(s.Channels[0].Phases)
+			if least := slices / float64(slices+h-1); busiest < 0.999*least {
+				t.Errorf("%s, %v: the busiest link works %.4f of the time, %.4f at least in %d slices of %d phases", topo.Name(), kind, busiest,
+					least, slices, h)
+			}
+		}
+	}
+}
+
+func mostInAStrand(phases []schedule.Phase) (most int) {
+	n := 0
+	for _, ph := range phases {
+		if n++; ph.Apart {
+			n = 1
+		}
+		most = max(most, n)
+	}
+	return most
+}
