@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -53,6 +54,9 @@ func (g *gate) detect() error {
 	}
 	if ok {
 		list = append(list, wrong)
+	}
+	if g.Kinds != nil {
+		list = slices.DeleteFunc(list, func(s Fault) bool { return !slices.Contains(g.Kinds, s.Kind) })
 	}
 	if g.Beside {
 		if err := g.compare(list); err != nil {

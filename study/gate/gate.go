@@ -30,6 +30,7 @@ type Asked struct {
 	Healthy     []measurement.Row  // runs on this machine while it is known to be healthy
 	Whole       *topology.Topology // that the machine's nodes are of; nil: they are all
 	Beside      bool               // also say which runs beside one another find what the floors do not
+	Kinds       []string           // of faults that are looked for; nil: all
 }
 
 // gate makes the document.

@@ -189,19 +189,22 @@ func (d *diagnosis) listen() error {
 	if d.Topology.NumNodes() < 2 {
 		return fmt.Errorf("%s has one node: groups are of several; give --nodes, or the topology of the cluster", d.Topology.Name())
 	}
-	for n := 2; ; n *= 2 {
-		n = min(n, d.Topology.NumNodes())
-		g, err := d.faults(n, nil)
-		if err != nil {
+	n := 2
+	for ; n < min(largestPair, d.Topology.NumNodes()); n = min(2*n, d.Topology.NumNodes()) {
+		if hides, err := d.hides(n, nil); err != nil {
 			return err
-		}
-		d.cluster.Smallest = n
-		if !d.hides(g) || n == d.Topology.NumNodes() || n == largestPair {
-			d.noise.Machine = math.Log(g.Rows[0].Band) / gate.Deviations(cost.Normal)
-			d.updateMinSlowdown(g.Faults)
-			return d.pairs()
+		} else if !hides {
+			break
 		}
 	}
+	d.cluster.Smallest = n
+	g, err := d.faults(n, nil, nil)
+	if err != nil {
+		return err
+	}
+	d.noise.Machine = math.Log(g.Rows[0].Band) / gate.Deviations(cost.Normal)
+	d.updateMinSlowdown(g.Faults)
+	return d.pairs()
 }
 
 // pairs finds over how many adapters two nodes show the fault of one, where they do not over all.
@@ -211,11 +214,9 @@ func (d *diagnosis) pairs() error {
 		for adapters = adapters[:0]; len(adapters) < k; {
 			adapters = append(adapters, len(adapters))
 		}
-		g, err := d.faults(2, adapters)
-		if err != nil {
+		if hides, err := d.hides(2, adapters); err != nil {
 			return err
-		}
-		if !d.hides(g) {
+		} else if !hides {
 			d.cluster.Pairs = k
 			return nil
 		}
@@ -223,15 +224,22 @@ func (d *diagnosis) pairs() error {
 	return nil
 }
 
-// hides reports whether tests of a group do not show the fault of an adapter: that it is lost or, as the last one cannot be, slow.
-func (d *diagnosis) hides(g *report.GateDocument) bool {
-	return slices.ContainsFunc(g.Faults, func(f report.GateFault) bool {
-		return (f.Kind == gate.NICLost || len(g.Faults) < 3 && f.Kind == gate.HalfRate) && !d.shows(f)
-	})
+// hides reports whether tests of so many nodes do not show the fault of an adapter: that it is lost or, as the last one cannot be, slow.
+func (d *diagnosis) hides(nodes int, adapters []int) (bool, error) {
+	for _, kind := range []string{gate.NICLost, gate.HalfRate} {
+		g, err := d.faults(nodes, adapters, []string{kind})
+		if err != nil {
+			return false, err
+		}
+		if len(g.Faults) > 0 {
+			return !d.shows(g.Faults[0]), nil
+		}
+	}
+	return false, nil
 }
 
-// faults are those of one part in a group of so many nodes, over some adapters of each; nil: all.
-func (d *diagnosis) faults(nodes int, adapters []int) (*report.GateDocument, error) {
+// faults are those of one part, of some kinds (nil: of all), in a group of so many nodes, over some adapters of each; nil: all.
+func (d *diagnosis) faults(nodes int, adapters []int, kinds []string) (*report.GateDocument, error) {
 	t := grouptest.Test{Adapters: adapters}
 	for n := range nodes {
 		t.Nodes = append(t.Nodes, n)
@@ -240,7 +248,7 @@ func (d *diagnosis) faults(nodes int, adapters []int) (*report.GateDocument, err
 	if err != nil {
 		return nil, err
 	}
-	a := gate.Asked{Asked: d.Asked.Asked, FalseAlarms: 1 - grouptest.Sure}
+	a := gate.Asked{Asked: d.Asked.Asked, FalseAlarms: 1 - grouptest.Sure, Kinds: kinds}
 	a.Topology = group
 	return gate.Of(a)
 }
