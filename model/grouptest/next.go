@@ -10,6 +10,11 @@ import (
 // Sure is how likely a fault has to be to be named.
 const Sure = 0.99
 
+// settled is how likely one set of faults has to be for testing to end. It is above Sure since how many faults there are and by how much
+// they slow tests is assumed: where the first few tests all touch faults that slow them alike, they look like healthy ones that are all
+// off by the same, and one or two tests more tell.
+const settled = 0.999
+
 // minInformation is how many nats a test has to be worth at least to be run.
 const minInformation = 1e-4
 
@@ -37,12 +42,12 @@ func (p *Posterior) Next() (best Test, ok bool) {
 func (p *Posterior) certain() bool {
 	faulty, sure := p.faulty(), 0.
 	nodes := p.nodes(faulty)
-	unsure := func(q float64) bool { return q > 1-Sure && q < Sure }
+	unsure := func(q float64) bool { return q > 1-settled && q < settled }
 	if slices.ContainsFunc(nodes, unsure) {
 		return false
 	}
 	for i, part := range p.parts {
-		if unsure(faulty[i]) && (part.Group >= 0 || part.Adapter != Whole && nodes[part.Node] >= Sure) {
+		if unsure(faulty[i]) && (part.Group >= 0 || part.Adapter != Whole && nodes[part.Node] >= settled) {
 			return false
 		}
 	}
@@ -52,7 +57,7 @@ func (p *Posterior) certain() bool {
 			sure += s.p
 		}
 	}
-	return sure >= Sure && len(p.Suspects(Sure)) >= len(best)
+	return sure >= settled && len(p.Suspects(Sure)) >= len(best)
 }
 
 // touchedShares are the shares of each atom that a test touches.
