@@ -118,7 +118,7 @@ func (d *GateDocument) beside(size int64) string {
 	}
 	out := ""
 	for i := range by {
-		out += fmt.Sprintf("; %s beside one another find %s", by[i], kinds[i])
+		out += fmt.Sprintf("; %s compared with one another find %s", by[i], kinds[i])
 	}
 	return out
 }

@@ -16,7 +16,7 @@ func collectiveWords(name string) string {
 // ncclWays says what NCCL's algorithms do.
 var ncclWays = map[string]string{
 	"ring": "a ring in each channel", "tree": "a double binary tree over the nodes, chains inside them",
-	"nvls":      "NVLink SHARP: NVSwitches add up and multiply",
+	"nvls":      "NVLink SHARP: NVSwitches reduce and multicast",
 	"nvls_tree": "NVLink SHARP in each node, trees over the NICs", "collnet_direct": "SHARP: the network's switches add up",
 	"collnet_chain": "SHARP: the network's switches add up, chains inside nodes", "ce": "copy engines, no kernel",
 }

@@ -246,8 +246,8 @@ func (e *engine) deadlocked() error {
 	for i := range e.lanes {
 		if s := &e.lanes[i]; s.slice < s.slices {
 			x := &e.Plan.lanes[i]
-			return fmt.Errorf("the schedule hangs: rank %d waits for ever on channel %d, phase %d: check the schedule", x.rank, x.channel,
-				x.phase)
+			return fmt.Errorf("deadlock: rank %d waits on channel %d, phase %d, for a message that never comes: check the schedule",
+				x.rank, x.channel, x.phase)
 		}
 	}
 	return nil

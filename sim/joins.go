@@ -28,7 +28,7 @@ func (c *compiler) join() error {
 			c.conn[left], c.out[left] = c.conn[i], c.out[i]
 			left++
 		case uses[i] != uses[at] || !slices.Equal(lists[i], lists[at]):
-			return fmt.Errorf("%w: unlike messages", errAsymmetric)
+			return fmt.Errorf("%w: messages that differ", errAsymmetric)
 		default:
 			number[i] = -1
 		}

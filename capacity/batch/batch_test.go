@@ -120,7 +120,7 @@ func TestEndedTooEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Run(context.Background(), w, e, Watcher{func(int, int) {}, func(string) {}})
-	want := `shard 2-3 of 3 ended before they were complete: the same command goes on with them (` + w.Log(2) + ` ends in "no such file")`
+	want := `shard 2-3 of 3 ended before they were complete: the same command continues them (` + w.Log(2) + ` ends in "no such file")`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -152,7 +152,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &fake{active: map[int]bool{1: true, 2: true, 3: true}, asked: func(*fake) { cancel() }}
 	err := Run(ctx, work(t), e, Watcher{func(int, int) {}, func(string) {}})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "left; the same command goes on") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "left; the same command continues it") {
 		t.Error(err)
 	}
 }

@@ -60,7 +60,7 @@ func Run(ctx context.Context, w *Work, e Engine, watch Watcher) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %s; the same command goes on", context.Cause(ctx), e.Leave())
+			return fmt.Errorf("%w: %s; the same command continues it", context.Cause(ctx), e.Leave())
 		case <-time.After(e.Every()):
 		}
 	}
@@ -119,7 +119,7 @@ func (r *run) submit(ctx context.Context, shards []int) error {
 
 // incomplete says which shards have ended too early, and what one of them said last.
 func (r *run) incomplete(shards []int) error {
-	err := fmt.Errorf("shard %s of %d ended before they were complete: the same command goes on with them",
+	err := fmt.Errorf("shard %s of %d ended before they were complete: the same command continues them",
 		units.Ranges(shards, ","), r.w.Shards)
 	if said := r.w.lastLine(shards[0]); said != "" {
 		return fmt.Errorf("%w (%s ends in %q)", err, r.w.Log(shards[0]), said)

@@ -187,7 +187,7 @@ func (l *Layout) checkTransformer(m *workload.Transformer) error {
 		return fmt.Errorf("pp %d × vpp %d are more stages than there are layers (%d): lower pp or vpp",
 			l.Pipeline, l.Virtual, m.Layers)
 	case m.Sequence%(2*l.Context) != 0 && l.Context > 1:
-		return fmt.Errorf("cp %d does not cut a sequence of %d into 2 × cp pieces: change cp", l.Context, m.Sequence)
+		return fmt.Errorf("cp %d does not divide a sequence of %d into 2 × cp chunks: change cp", l.Context, m.Sequence)
 	case l.Sequence && m.Sequence/l.Context%l.Tensor != 0:
 		return fmt.Errorf("tp %d does not divide the %d tokens of a sequence on a GPU: change tp", l.Tensor, m.Sequence/l.Context)
 	case l.Expert > 1 && m.Experts == 0:

@@ -28,7 +28,7 @@ func ParseLayout(text string) (Layout, error) {
 		if at := numbers[name]; at != nil {
 			n, err := strconv.Atoi(word[len(name):])
 			if err != nil {
-				return l, fmt.Errorf("layout %q: %s needs a number behind it", text, word)
+				return l, fmt.Errorf("layout %q: %s needs a number after it", text, word)
 			}
 			*at = n
 			continue

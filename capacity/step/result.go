@@ -135,9 +135,8 @@ func (r *Result) notes(b *builder) {
 			gib(m.Total()), gib(float64(m.Capacity)), gib(m.Activations)))
 	}
 	if b.l.Offload > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers go to the host and back beside the computation: that they hide "+
-			"is assumed",
-			b.l.Offload))
+		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers move to host memory and back while GPUs compute: "+
+			"that this hides them is assumed", b.l.Offload))
 	}
 	if by := b.shard.By; !b.measured {
 		r.Notes = append(append(r.Notes, "framework: "+by.String()), by.Assumes(b.w.Transformer, r.machine.GPU)...)

@@ -45,7 +45,7 @@ func ParseAxis(text string) (Axis, error) {
 	seen := map[string]bool{}
 	for _, v := range a.Values {
 		if seen[v] {
-			return Axis{}, fmt.Errorf("%q: the value %s is there twice", text, v)
+			return Axis{}, fmt.Errorf("%q: the value %s appears twice", text, v)
 		}
 		seen[v] = true
 	}

@@ -63,7 +63,7 @@ func cutNodes(name string) (string, int, error) {
 	}
 	n, err := strconv.Atoi(name[i+1:])
 	if err != nil || n < 1 {
-		return "", 0, fmt.Errorf("behind the colon stands a number of nodes, 1 or more, not %q", name[i+1:])
+		return "", 0, fmt.Errorf("the colon must be followed by a number of nodes, 1 or more, not %q", name[i+1:])
 	}
 	return name[:i], n, nil
 }

@@ -76,7 +76,7 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	case n > 0:
 		return fmt.Errorf("%s of what breaks jobs or costs time", units.Counted(n, "finding"))
 	case !doc.Healthy:
-		return errors.New("nothing could be judged: no rule's facts are known; collect what stands above")
+		return errors.New("nothing could be judged: no rule's facts are known; collect the outputs listed above")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func TestAsksRAS(t *testing.T) {
 		says    string
 		fails   bool
 	}{
-		{[][]byte{missing, later}, "stands in AllReduce 3: rank 3 on 127.0.0.1", true},
+		{[][]byte{missing, later}, "hangs in AllReduce 3: rank 3 on 127.0.0.1", true},
 		{[][]byte{missing, healthy}, "judged: 2 files", false},
 		{[][]byte{healthy}, "judged: 1 file", false},
 	} {

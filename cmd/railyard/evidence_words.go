@@ -196,7 +196,7 @@ func (e *evidence) saySends(list []observed.Send) {
 		}
 	}
 	if several != "" {
-		e.state.Note("over which adapters GPUs of %s and %s send is judged by one machine's PCIe: they are taken to be alike", host,
+		e.state.Note("over which adapters GPUs of %s and %s send is judged by one machine's PCIe: it is assumed to be that of both", host,
 			several)
 	}
 }

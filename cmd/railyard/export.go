@@ -85,7 +85,7 @@ func (f *exportFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.To == toMSCCLPP && f.Measured == "" {
-		if err := cli.NoEffect(cmd, "with --to mscclpp unless beside measured=ROWS.csv: leave it out", "how launch"); err != nil {
+		if err := cli.NoEffect(cmd, "with --to mscclpp without measured=ROWS.csv: leave it out", "how launch"); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ type reportFlags struct {
 	Size      string        `flag:"size,s,default=256M"`
 	Prices    priceFlags
 	Guard     guardFlags
-	Baselines []string `flag:"beside"`
+	Baselines []string `flag:"against"`
 	Out       string   `flag:"output,o,need,writes"`
 	Dir       string   `flag:"dir"`
 	Title     string   `flag:"title"`
@@ -41,7 +41,7 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if f.Training.Workload == "" && (len(f.Baselines) > 0 || f.Guard.Checkpoint > 0 || f.Training.Layout.Text != "") {
-		return cli.Usagef("--beside, --goodput and --layout are about a workload: name one with -w")
+		return cli.Usagef("--against, --goodput and --layout are about a workload: name one with -w")
 	}
 	if goodput := cli.OptionsOf(cmd, "goodput"); goodput.Changed("run-on") || goodput.Changed("interval") {
 		return cli.Usagef("--goodput run-on and interval have no effect on a report: ask `railyard capacity what-if`")

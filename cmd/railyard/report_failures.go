@@ -66,7 +66,7 @@ func (f *reportFlags) goodput(p *step.Predictor, r *step.Result, costs []report.
 		}
 		hours, expected, played = append(hours, plan.Interval), append(expected, a.Goodput), append(played, m.Goodput)
 	}
-	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d played days, seed %d", book.Name, f.Guard.Days, f.Guard.Seed)
+	source := fmt.Sprintf("Failure rates %s; Daly's expectation, and %d simulated days, seed %d", book.Name, f.Guard.Days, f.Guard.Seed)
 	text := fmt.Sprintf("%.2f stops a day are expected (one in %.1f h). With a checkpoint of %s every %.2f h of work, the best "+
 		"interval, and %s to restart, %.1f %% of the time is training that lasts: %s %s/s. Checkpoints take %.1f %%, lost work and "+
 		"restarts %.1f %%.",

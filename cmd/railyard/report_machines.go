@@ -14,7 +14,7 @@ import (
 	"railyard/report/table"
 )
 
-// machines is the section that puts other machines beside the first one.
+// machines is the section that compares the first machine with others.
 func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (s page.Section, err error) {
 	if len(f.Baselines) == 0 {
 		return s, nil
@@ -24,14 +24,14 @@ func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (
 		x := f.Training
 		name, nodes, err := cutNodes(text)
 		if err != nil {
-			return s, cli.Usagef("--beside %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
+			return s, cli.Usagef("--against %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
 		}
 		x.Topo = topoFlags{Name: name, Nodes: nodes}
 		x.Profile, x.Gpu = profileFlag{}, ""
 		x.Layout = layoutFlags{Given: search.Space{Zero: -1, GlobalBatch: f.Training.Layout.Given.GlobalBatch}, Sequence: true}
 		p, r, n, err := x.step(cmd, step.Options{})
 		if err != nil {
-			return s, fmt.Errorf("--beside %s: %w", text, err)
+			return s, fmt.Errorf("--against %s: %w", text, err)
 		}
 		list = append(list, stepDocument(p.Machine(), r, n))
 	}
@@ -41,7 +41,7 @@ func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (
 			UnitsPerSecond: d.UnitsPerSecond,
 			Each:           d.UnitsPerSecond / float64(d.GPUs), MFU: d.MFU, ExposedMS: d.ExposedMS, Bottleneck: d.Bottleneck}
 	}
-	return page.Section{Heading: "Beside other machines",
-		Figures: []page.Figure{{Name: "beside", Chart: figures.Machines(first.Workload, first.Unit, list)}},
+	return page.Section{Heading: "Compared with other machines",
+		Figures: []page.Figure{{Name: "against", Chart: figures.Machines(first.Workload, first.Unit, list)}},
 		Tables:  []page.Table{table.Of(rows).Page("Machines side by side, " + first.Workload + ", " + first.Unit)}}, nil
 }

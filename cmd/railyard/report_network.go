@@ -81,7 +81,7 @@ func (f *reportFlags) network(cmd *cobra.Command, t *topology.Topology) (out pag
 // heading says so.
 func (f *reportFlags) played(cmd *cobra.Command) (out page.Section, err error) {
 	s := f.studied
-	out.Heading = fmt.Sprintf("%v of %v, played", s.spec().Kind, s.size)
+	out.Heading = fmt.Sprintf("%v of %v, simulated", s.spec().Kind, s.size)
 	if t := s.topo; t.NumRanks() > maxDrawn {
 		nodes := max(maxDrawn*t.NumNodes()/t.NumRanks(), 1)
 		part, err := s.site.Part(nodes, s.site.GPUs)

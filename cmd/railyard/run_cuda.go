@@ -243,7 +243,7 @@ func (g *gpuFlags) openLibrary(cmd *cobra.Command, p *planned, f *runFlags) erro
 		return nil
 	}
 	if err := nccl.Open(); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL as a baseline: %v\n", err)
 		return nil
 	}
 	if err := g.reserve(cmd.Context(), p); err != nil {
@@ -293,7 +293,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 		return err
 	default:
 		if c.leads() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL beside: %v\n", err)
+			fmt.Fprintf(cmd.ErrOrStderr(), "# without NCCL as a baseline: %v\n", err)
 		}
 		return nil
 	}

@@ -24,7 +24,7 @@ type showFlags struct {
 // Args are two GPUs, or none.
 func (f *showFlags) Args(_ *cobra.Command, args []string) error {
 	if len(args) != 0 && len(args) != 2 {
-		return cli.Usagef("name two GPUs, or none: there are %d names behind the topology", len(args))
+		return cli.Usagef("name two GPUs, or none: there are %d names after the topology", len(args))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (f *watchFlags) Run(cmd *cobra.Command, files []string) error {
 		err = nil // that is how it ends
 	}
 	if err == nil && w.shown == 0 && ctx.Err() == nil {
-		err = errors.New("two samples of a machine are needed to say what it carries: there are fewer")
+		err = errors.New("rates need two samples of a machine: there are fewer")
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func (w *watcher) listen() error {
 	w.closers = append(w.closers, server)
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintf(w.cmd.ErrOrStderr(), "# metrics are not served any more: %v\n", err)
+			fmt.Fprintf(w.cmd.ErrOrStderr(), "# metrics are no longer served: %v\n", err)
 		}
 	}()
 	fmt.Fprintf(w.cmd.ErrOrStderr(), "# metrics at http://%v/metrics\n", l.Addr())

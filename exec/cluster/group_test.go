@@ -55,7 +55,7 @@ func TestLostRank(t *testing.T) {
 			all := r.start(0, 1, 2, 3)
 			r.ready(all)
 			all[rank].signal(t, syscall.SIGSTOP)
-			r.allSay(slices.Delete(slices.Clone(all), rank, rank+1), fmt.Sprintf("lost rank %d on n%[1]d: nothing heard for 6s", rank))
+			r.allSay(slices.Delete(slices.Clone(all), rank, rank+1), fmt.Sprintf("lost rank %d on n%[1]d: no message for 6s", rank))
 			all[rank].signal(t, syscall.SIGCONT)
 			r.allSay(all[rank:rank+1], "lost rank")
 		})
@@ -97,7 +97,7 @@ func waitListening(t *testing.T, root string) {
 
 func TestMissingRank(t *testing.T) {
 	r := newRun(t, 4, "RAILYARD_TEST_WAIT=4s")
-	r.allSay(r.start(0, 1, 2), "never came: rank 3 (waited 4s")
+	r.allSay(r.start(0, 1, 2), "did not join: rank 3 (waited 4s")
 }
 
 // TestMissingRoot: each of the others says that rank 0 is not there, for itself: nobody else could.
@@ -153,7 +153,7 @@ func TestOtherSecret(t *testing.T) {
 	none := r.startWith(2, "RAILYARD_SECRET_FILE=")
 	r.allSay([]*process{other}, "rank 2 on n2: rank 0 at "+r.root+" has another secret")
 	r.allSay([]*process{none}, "rank 2 on n2: rank 0 at "+r.root+" has another secret")
-	r.allSay(all, "never came: rank 2 (waited 5s; connections turned away: ", ": another secret)")
+	r.allSay(all, "did not join: rank 2 (waited 5s; connections rejected: ", ": another secret)")
 }
 
 // TestStrangers: who has not the secret is turned away, however many and however slow, while a run forms and goes on.

@@ -142,7 +142,7 @@ func why(err error, dead time.Duration) string {
 		errors.Is(err, net.ErrClosed):
 		return io.EOF.Error() // the other end is gone; which of them it is depends on what was under way
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Sprintf("nothing heard for %v", dead)
+		return fmt.Sprintf("no message for %v", dead)
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("%s: set RAILYARD_ROOT=HOST:PORT to an address of rank 0's node", oneLine(unknown.Error()))
 	case errors.As(err, &sys):

@@ -70,5 +70,5 @@ func (l *listener) strangers() string {
 	if l.turnedAway == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; connections turned away: %d, the last from %s", l.turnedAway, l.last)
+	return fmt.Sprintf("; connections rejected: %d, the last from %s", l.turnedAway, l.last)
 }

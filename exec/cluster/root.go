@@ -41,7 +41,7 @@ func (g *Group) receive(ctx context.Context) error {
 	case <-g.ctx.Done():
 		r.until = time.Now().Add(g.opt.Linger)
 	case <-time.After(g.opt.Wait):
-		g.finish(fmt.Errorf("never came: %s (waited %v%s)", g.missing(), g.opt.Wait, r.listener.strangers()))
+		g.finish(fmt.Errorf("did not join: %s (waited %v%s)", g.missing(), g.opt.Wait, r.listener.strangers()))
 	}
 	g.leave()
 	return context.Cause(g.ctx)

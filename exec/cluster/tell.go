@@ -19,7 +19,7 @@ func Tell[V any](ctx context.Context, exchange func(context.Context, []byte) ([]
 	out := make([]V, len(all))
 	for i, text := range all {
 		if err := json.Unmarshal(text, &out[i]); err != nil {
-			return nil, fmt.Errorf("what process %d says: %w", i, err)
+			return nil, fmt.Errorf("message of process %d: %w", i, err)
 		}
 	}
 	return out, nil

@@ -81,7 +81,7 @@ func (n *Node) Meet(ctx context.Context, p Processes, nodes [][]int) error {
 		near[i] = cards[m]
 		if beside[i] = cards[m].Card; beside[i].Machine != l.Card.Machine {
 			return fmt.Errorf("processes %d and %d have ranks of one node and cannot share memory: machine, user or folder for temporary "+
-				"files differ (%s, %s): start a node's processes alike, or name a topology with nodes of their own (--nodes, --gpus)",
+				"files differ (%s, %s): start a node's processes in the same way, or name a topology with nodes of their own",
 				p.Own, m, l.Card.Machine, beside[i].Machine)
 		}
 	}

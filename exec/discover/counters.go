@@ -103,7 +103,7 @@ func (c *Counters) Next(ctx context.Context) (load.Sample, error) {
 		c.t.count(s.State, p, a)
 	}
 	if len(s.State.Parts(health.GPU))+len(s.State.Parts(health.NIC)) == 0 {
-		return s, errors.New("nothing counts here: no GPU that the driver shows, and no network adapter on PCIe whose rate is known")
+		return s, errors.New("there are no counters here: the driver shows no GPU, and no network adapter on PCIe has a known rate")
 	}
 	return s, nil
 }

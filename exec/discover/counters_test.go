@@ -87,7 +87,7 @@ func TestCountersOfAdapters(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "sys/class/infiniband")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing counts here") {
+	if _, err := c.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "there are no counters here") {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestLoad(t *testing.T) {
 	}
 	var none health.State
 	if err := Load(&none, nil, t.TempDir(), time.Millisecond); err != nil || len(none.Notes) != 1 ||
-		!strings.HasPrefix(none.Notes[0], "which links are hot is not known: nothing counts here") {
+		!strings.HasPrefix(none.Notes[0], "which links are hot is not known: there are no counters here") {
 		t.Errorf("%q, %v", none.Notes, err)
 	}
 }

@@ -81,5 +81,5 @@ func (k *rank[T]) stuck() error {
 				k.r.cfg.Deadline, k.id, peer, l.channel, l.phase, l.slice, l.at, op.Op, why)
 		}
 	}
-	return fmt.Errorf("deadline of %v passed: rank %d does not move", k.r.cfg.Deadline, k.id)
+	return fmt.Errorf("deadline of %v passed: rank %d makes no progress", k.r.cfg.Deadline, k.id)
 }

@@ -93,7 +93,7 @@ func trade(ctx context.Context, own card, o Options, exchange Exchange) ([]card,
 	cards, h := make([]card, o.Size), sha256.New()
 	for i, text := range all {
 		if err := json.Unmarshal(text, &cards[i]); err != nil {
-			return nil, nil, fmt.Errorf("data connections: what process %d said: %w", i, err)
+			return nil, nil, fmt.Errorf("data connections: message of process %d: %w", i, err)
 		}
 		if cards[i].Sockets != o.Sockets {
 			return nil, nil, fmt.Errorf("data connections: process %d wants %d sockets, process %d wants %d: choose one number",
@@ -186,7 +186,8 @@ func (m *meeting) gather(ctx context.Context) ([][]*stdnet.TCPConn, error) {
 			}
 			if x.process >= m.Size || x.process == m.Process || x.socket >= m.Sockets || conns[x.process][x.socket] != nil {
 				x.conn.Close()
-				return conns, fmt.Errorf("process %d, socket %d has called twice, or is none of this run's %d", x.process, x.socket, m.Size)
+				return conns, fmt.Errorf("process %d, socket %d connected twice, or is not one of this run's %d", x.process, x.socket,
+					m.Size)
 			}
 			if err := x.conn.SetDeadline(time.Time{}); err != nil {
 				return conns, err

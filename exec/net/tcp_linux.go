@@ -292,7 +292,7 @@ func (t *TCP) take(s *socket) error {
 			return t.lost(s, fmt.Errorf("it closed the connection"))
 		}
 		if err := s.in.filled(n); err != nil {
-			return t.fail(fmt.Errorf("%v broke the rules: %w", s.peer, err))
+			return t.fail(fmt.Errorf("%v violated the protocol: %w", s.peer, err))
 		}
 		if s.in.bye {
 			return t.farewell(s)

@@ -165,7 +165,7 @@ func (v *validator) step(g *GPU, tb *Block, j int, at string) {
 		v.Add(s.Line, "%s: a nop carries a dependence of the next step, and both must have one", at)
 	}
 	if j > 0 && fusedSum(&tb.Steps[j-1], s) && tb.Steps[j-1].Count != s.Count {
-		v.Add(s.Line, "%s: cnt=%d after %d: sums into the same place become one, with one cnt", at, s.Count, tb.Steps[j-1].Count)
+		v.Add(s.Line, "%s: cnt=%d after %d: reductions into the same place are merged, and need one cnt", at, s.Count, tb.Steps[j-1].Count)
 	}
 	v.dependence(g, tb, s, at)
 }

@@ -55,7 +55,7 @@ var broken = []interoptest.Mistake{
 	{`o_chunks="1" s_chunks="1"`, `o_chunks="1" s_chunks="32769"`, "32769 chunks in a buffer: offsets go up to 32768"},
 	{`   <step s="2" type="re"`, `   <step s="2" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
    <step s="3" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="2" depid="-1" deps="-1" hasdep="0"/>
-   <step s="4" type="re"`, "line 13: gpu 0 tb 2 step 3: cnt=2 after 1: sums into the same place become one"},
+   <step s="4" type="re"`, "line 13: gpu 0 tb 2 step 3: cnt=2 after 1: reductions into the same place are merged"},
 	{`proto="Simple"`, `proto="LL64"`, "must be Simple, LL or LL128"},
 	{`coll="allreduce"`, `coll="allsum"`, `"allsum" is not known`},
 	{`nchannels="1"`, `nchannels="0"`, "nchannels=0 must be from 1"},

@@ -99,12 +99,12 @@ func vertex(e *foreign.Element, c *Channel) error {
 	dev := hexadecimal(e, "dev")
 	switch {
 	case e.Name == "net" && len(c.Nets) == 0 && len(c.GPUs) > 0:
-		return errors.New("net: stands in the middle, without one at the beginning")
+		return errors.New("net: is in the middle, and none is at the beginning")
 	case e.Name == "net":
 		c.Nets = append(c.Nets, dev)
 		return nil
 	case len(c.Nets) > 1:
-		return errors.New("gpu: stands behind the last net")
+		return errors.New("gpu: comes after the last net")
 	}
 	rank := -1
 	if e.Has("rank") {

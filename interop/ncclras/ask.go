@@ -46,7 +46,8 @@ func Ask(ctx context.Context, address string) ([]byte, error) {
 	case ctx.Err() == context.Canceled:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("no whole answer within %v: who listens there may be stopped: ask on another node of the job", answered)
+		err = fmt.Errorf("no complete answer within %v: the process that listens there may be stopped: ask on another node of the job",
+			answered)
 	}
 	return nil, fmt.Errorf("%s: %w", address, err)
 }
@@ -55,7 +56,7 @@ func Ask(ctx context.Context, address string) ([]byte, error) {
 func unreachable(address string, err error) error {
 	why := err.Error()
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		why = "nobody listens there"
+		why = "no process listens there"
 	}
 	return fmt.Errorf("%s: %s: ask on a node of a running job of NCCL 2.24 or later; NCCL_RAS_ENABLE=0 switches RAS off, NCCL_RAS_ADDR "+
 		"moves it", address, why)

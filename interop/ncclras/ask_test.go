@@ -87,7 +87,7 @@ func TestAskEndsInALine(t *testing.T) {
 	nobody := l.Addr().String()
 	l.Close()
 	for name, x := range map[string]struct{ address, want string }{
-		"nobody":     {nobody, "nobody listens there: ask on a node of a running job"},
+		"nobody":     {nobody, "no process listens there: ask on a node of a running job"},
 		"a web page": {answering(t, hello("HTTP/1.1 400 Bad Request\n")), `answers "HTTP/1.1 400 Bad Request": that is not NCCL's RAS`},
 		"silence":    {answering(t, hello("")), "hung up at CLIENT PROTOCOL 2"},
 		"noise":      {answering(t, hello(strings.Repeat("x", maxLine+1))), "more than a line"},

@@ -75,7 +75,7 @@ func newRow(size int64, dtype, redop string, printed []string) measurement.Row {
 // take takes a time, if it is one and the results were right.
 func take(m *measurement.Row, us float64, wrong string) {
 	if n, err := strconv.ParseFloat(wrong, 64); err == nil && n >= 1 { // older versions print the error of sums there
-		m.Unusable = "nccl-tests found wrong results: mend that first"
+		m.Unusable = "nccl-tests found wrong results: fix that first"
 	}
 	if !(us >= 0 && us <= maxMicroseconds) {
 		m.Unusable = "no time was measured"

@@ -88,9 +88,9 @@ func TestLogs(t *testing.T) {
 		{"not validated", preamble("all_reduce", "a", "a") + strings.ReplaceAll(result1MiB, "      0", "    N/A"), "",
 			[]string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"wrong", preamble("all_reduce", "a", "a") + strings.Replace(result1MiB, "      0", "     12", 1), "",
-			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: fix that first"}},
 		{"wrong in place", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "0\n") + "1e+03\n", "",
-			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: mend that first"}},
+			[]string{"all_reduce 2 1 20.3us 20.1us nccl-tests found wrong results: fix that first"}},
 		{"time of day", preamble("all_reduce", "a", "a") + strings.TrimSuffix(result1MiB, "\n") + "  2026-11-22 17:00:00\n", "",
 			[]string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"iterations", preamble("all_reduce", "a", "a") +

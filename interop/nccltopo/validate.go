@@ -29,7 +29,7 @@ func (p *PCI) network() bool {
 func (s *System) Validate() error {
 	v := &validator{}
 	if len(s.CPUs) == 0 {
-		v.Add(0, "no cpu element: there is nothing that GPUs could hang on")
+		v.Add(0, "no cpu element: GPUs and adapters must be below one")
 	}
 	for _, host := range s.hosts() { // each has addresses and numbers of its own
 		v.buses, v.devs = map[string]bool{}, map[int]bool{}

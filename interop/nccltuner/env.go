@@ -81,7 +81,7 @@ func (e *Env) Settings() (out []foreign.Setting, notes []string, err error) {
 		set("NCCL_TUNER_PLUGIN", "libnccl-tuner-example.so", "the plugin that reads the table: plugins/tuner/example of NCCL's source; "+
 			"for one GPU a process, else it may hang (--to nccl-tuner-plugin)")
 		set("NCCL_TUNER_CONFIG_FILE", e.Config,
-			"the table: algorithm, protocol and channels by size; what a call cannot use goes on to the table's last rows")
+			"the table: algorithm, protocol and channels by size; a call that cannot use a row takes the table's last rows")
 	}
 	return out, e.notes(), nil
 }

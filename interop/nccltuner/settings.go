@@ -77,8 +77,8 @@ func (x *settings) gpuDirect() (name, value, why string) {
 			}
 		}
 	}
-	return "NCCL_NET_GDR_LEVEL", "PHB", "adapters hang on the CPU of their GPUs, which is farther than NCCL lets them reach GPU memory " +
-		"by itself; leave this out where the CPU passes peer-to-peer on slowly"
+	return "NCCL_NET_GDR_LEVEL", "PHB", "adapters are attached to the CPU of their GPUs, farther than NCCL allows GPUDirect RDMA by " +
+		"default; leave this out where that CPU forwards peer-to-peer traffic slowly"
 }
 
 // bufferSize is NCCL_BUFFSIZE by itself: what a channel has under way at most.
@@ -101,6 +101,6 @@ func (x *settings) buffer() (name, value, why string) {
 	}
 	need = (need + units.MiB - 1) / units.MiB * units.MiB
 	return "NCCL_BUFFSIZE", strconv.FormatInt(1<<bits.Len64(uint64(need-1)), 10),
-		fmt.Sprintf("the longest way between nodes holds %v there and back at its rate, NCCL's %v a channel would run dry", need,
+		fmt.Sprintf("the longest path between nodes holds %v in flight (rate × round trip), and NCCL's %v a channel do not fill it", need,
 			bufferSize)
 }

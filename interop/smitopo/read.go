@@ -82,7 +82,7 @@ func (p *parser) header(fields []string) error {
 		}
 		d := Device{Name: name, GPU: gpuName.MatchString(name)}
 		if d.GPU && i > 0 && !p.m.Devices[i-1].GPU {
-			return errors.New(name + " stands behind an adapter: GPUs come first")
+			return errors.New(name + " comes after an adapter: GPUs come first")
 		}
 		if !d.GPU && !strings.HasPrefix(name, "NIC") { // older versions write the adapter's own name
 			d.Adapter = name

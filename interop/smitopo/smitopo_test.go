@@ -147,7 +147,7 @@ var broken = []interoptest.Mistake{
 	{"NIC0\tPIX\tSYS\t X ", "NIC0\tPIX", "line 4: row NIC0 has fewer cells"},
 	{"NIC0\tPIX\tSYS\t X \n", "", "2 rows, but 3 columns"},
 	{"GPU1\tNIC0", "GPU0\tNIC0", "two columns are called GPU0"},
-	{"GPU1\tNIC0", "NIC0\tGPU1", "line 1: GPU1 stands behind an adapter"},
+	{"GPU1\tNIC0", "NIC0\tGPU1", "line 1: GPU1 comes after an adapter"},
 	{"  NIC0: mlx5_0", "  NIC7: mlx5_7", "line 12: the legend names NIC7, which has no column"},
 	{valid, "no topology\n", "no line that begins with GPU0"},
 }

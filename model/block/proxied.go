@@ -74,7 +74,7 @@ func CompileProxied(s *schedule.Schedule, o Options, nodes [][]int) (*Program, e
 		return nil, err
 	}
 	if s.Spec.Ranks > maxPeers {
-		return nil, fmt.Errorf("%d ranks: kernels hear of at most %d by proxy", s.Spec.Ranks, maxPeers)
+		return nil, fmt.Errorf("%d ranks: kernels take messages of at most %d by proxy", s.Spec.Ranks, maxPeers)
 	}
 	most, node := 0, make([]int, s.Spec.Ranks)
 	for n, ranks := range nodes {

@@ -73,7 +73,7 @@ func (c *Cause) Check(o *yamlfile.Object) {
 		c.PerDay = c.Count / c.Parts / c.Days
 	}
 	if c.PerDay > maxPerDay {
-		o.AddAt(o.Here(), "%s: more than %d failures of one part a day are surely a slip", o.What, maxPerDay)
+		o.AddAt(o.Here(), "%s: more than %d failures of one part a day are surely a mistake", o.What, maxPerDay)
 	}
 }
 

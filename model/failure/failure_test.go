@@ -30,7 +30,7 @@ func TestMistakes(t *testing.T) {
 		"  - {name: a, part: gpu}":                                          "give per_day",
 		"  - {name: a, part: gpu, count: 1, parts: 5}":                      "or count, parts and days",
 		"  - {name: a, part: gpu, per_day: 1, count: 1, parts: 1, days: 1}": "give per_day",
-		"  - {name: a, part: gpu, per_day: 1e9}":                            "surely a slip",
+		"  - {name: a, part: gpu, per_day: 1e9}":                            "surely a mistake",
 		"  - {name: a, part: gpu, per_day: 1, colour: red}":                 "colour",
 		"  - {name: a, part: gpu, per_day: 1, repair_hours: 0}":             "repair_hours must be a positive number",
 		"  []": "at least one",

@@ -32,7 +32,7 @@ func (Kind) Choices() []string { return yamlfile.Words(Kinds...) }
 
 // Plural is how several parts of the kind are called.
 func (k Kind) Plural() string {
-	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", Path: "ways to adapters", PCI: "PCI devices",
+	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", Path: "paths to adapters", PCI: "PCI devices",
 		Variable: "variables"}[k]
 }
 
@@ -80,7 +80,7 @@ var known = sync.OnceValue(func() map[factKey]Fact {
 	out := map[factKey]Fact{}
 	for _, f := range c.Facts {
 		if _, twice := out[factKey{f.Of, f.Name}]; twice {
-			panic(fmt.Sprintf("facts.yaml: %s of %s stands there twice", f.Name, f.Of))
+			panic(fmt.Sprintf("facts.yaml: %s of %s appears twice", f.Name, f.Of))
 		}
 		out[factKey{f.Of, f.Name}] = f
 	}

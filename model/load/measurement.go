@@ -78,7 +78,7 @@ func Between(before, after Sample) (*Measurement, error) {
 		}
 	}
 	if m.brief {
-		m.note("rates over PCIe are of %v at the beginning of the interval: its counters of 32 bits may go round more than once in it",
+		m.note("rates over PCIe are of %v at the beginning of the interval: its counters of 32 bits may wrap more than once in it",
 			before.Brief[1].At.Sub(before.Brief[0].At).Round(time.Millisecond))
 	}
 	m.Notes = append(m.Notes, after.State.Notes...)

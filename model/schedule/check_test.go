@@ -46,8 +46,8 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{good.String(), "", "line 1: the file is empty"},
-		{"}\n", "}\n{}", "something stands behind the schedule: a file holds one"},
-		{"}\n", "}\nx", "something stands behind the schedule"},
+		{"}\n", "}\n{}", "there is text after the schedule: a file holds one"},
+		{"}\n", "}\nx", "there is text after the schedule"},
 		{`"slices": `, `"slices": "x", "ignored": `, "channels.slices: string does not belong there"},
 		{`"slices": `, `"slice": `, `unknown field "slice"`},
 	} {

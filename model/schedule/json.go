@@ -95,7 +95,7 @@ func decodeWhole(dec *json.Decoder, doc *document) error {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something stands behind the schedule: a file holds one")
+		return errors.New("there is text after the schedule: a file holds one")
 	}
 	return nil
 }

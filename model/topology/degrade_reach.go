@@ -209,7 +209,7 @@ func (c *reachCheck) unreachable(a, b int, equivalent []int) error {
 		others = fmt.Sprintf(" (nor have %d others)", len(equivalent)-1)
 	}
 	e := Unreachable{From: t.DeviceName(t.ranks[a]), To: t.DeviceName(t.ranks[b])}
-	e.Advice = fmt.Sprintf("%s: %s has no way left to %s%s, or none back: what cannot be reached must be left out too (%s)",
+	e.Advice = fmt.Sprintf("%s: %s has no route left to %s%s, or none back: what cannot be reached must be left out too (%s)",
 		t.name, e.From, e.To, others, t.remedy(equivalent))
 	return e
 }

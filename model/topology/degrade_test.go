@@ -396,13 +396,13 @@ func TestDegradeErrors(t *testing.T) {
 		{two, gen.Faults("link:node0/gpu0--node0/nvswitch0#6"), []string{"only 5 parallel links, not 6"}},
 		{two, gen.Faults("gpu:x", "nic:y"), []string{`no "x"`, `no "y"`}},
 		{two, gen.Faults("node:node0", "node:node1"), []string{"no GPU is left"}},
-		{two, gen.Faults(nics...), []string{"no way left to", "nor have 7 others", "--fail node:node1"}},
-		{two, cut, []string{"node0/gpu0 has no way left to node1/gpu", "--fail gpu:node0/gpu0"}},
-		{two, gen.Faults("link:node0/gpu0->node0/plx0"), []string{"node0/gpu0 has no way left to node1/gpu"}},
-		{load(t, "leaf-spine-roce", 8), gen.Faults("switch:leaf0"), []string{"no way left"}},
-		{load(t, "pcie5-server", 1), gen.Faults("link:gpu6--plx3"), []string{"gpu6 has no way left to gpu0", "(--fail gpu:gpu6)"}},
+		{two, gen.Faults(nics...), []string{"no route left to", "nor have 7 others", "--fail node:node1"}},
+		{two, cut, []string{"node0/gpu0 has no route left to node1/gpu", "--fail gpu:node0/gpu0"}},
+		{two, gen.Faults("link:node0/gpu0->node0/plx0"), []string{"node0/gpu0 has no route left to node1/gpu"}},
+		{load(t, "leaf-spine-roce", 8), gen.Faults("switch:leaf0"), []string{"no route left"}},
+		{load(t, "pcie5-server", 1), gen.Faults("link:gpu6--plx3"), []string{"gpu6 has no route left to gpu0", "(--fail gpu:gpu6)"}},
 		{load(t, "pcie5-server", 1), gen.Faults("link:plx0--cpu0"),
-			[]string{"gpu0 has no way left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
+			[]string{"gpu0 has no route left to gpu2 (nor have 1 others)", "(--fail gpu:gpu0 --fail gpu:gpu1)"}},
 		{two, []topology.Fault{{Part: topology.GPUPart, Name: "node0/gpu0", Rate: 2}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Name: "nothing"}}, []string{"write link:A--B"}},
 		{two, []topology.Fault{{Part: 9, Name: "nothing"}}, []string{"write link:A--B"}},
@@ -472,7 +472,7 @@ func TestDegradeAnything(t *testing.T) {
 			got, err := topo.Degrade(list)
 			if err != nil {
 				failed++
-				if m := err.Error(); !strings.Contains(m, "no way left") && !strings.Contains(m, "no GPU is left") &&
+				if m := err.Error(); !strings.Contains(m, "no route left") && !strings.Contains(m, "no GPU is left") &&
 					!strings.Contains(m, "parallel links") {
 					t.Errorf("%s: %v: %v", topo.Name(), list, err)
 				}

@@ -118,7 +118,7 @@ func (f *Framework) Assumes(m *Transformer, g *gpu.GPU) (out []string) {
 			f.ExpertLaunch.nearest(g)))
 	}
 	if m.Overlapped && f.ExpertOverlap > 0 {
-		out = append(out, fmt.Sprintf("assumed: %.1f %% of the tokens' exchange is hidden beside another micro-batch, as others have "+
+		out = append(out, fmt.Sprintf("assumed: %.1f %% of the tokens' exchange is hidden behind another micro-batch, as others have "+
 			"profiled one model", 100*f.ExpertOverlap))
 	}
 	return out

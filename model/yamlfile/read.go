@@ -295,7 +295,7 @@ func quantity[T interface {
 	case v < lo:
 		o.AddAt(o.Where(key), "%s: %s: %s must not be negative", o.What, key, text)
 	case v > hi:
-		o.AddAt(o.Where(key), "%s: %s is %s: more than %v is surely a slip", o.What, key, text, hi)
+		o.AddAt(o.Where(key), "%s: %s is %s: more than %v is surely a mistake", o.What, key, text, hi)
 	}
 	return min(max(v, lo), hi)
 }

@@ -19,7 +19,7 @@ type Suspect struct {
 }
 
 func (s Suspect) String() string {
-	return fmt.Sprintf("%s: messages take %.2f times as long as beside; look at %s", s.What, s.Slower, s.Look)
+	return fmt.Sprintf("%s: messages take %.2f times as long as those of its peers; look at %s", s.What, s.Slower, s.Look)
 }
 
 const (

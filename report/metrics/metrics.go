@@ -58,7 +58,7 @@ func newGauges(of, noun string, labels []string) gauges {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("railyard_"+of+"_"+name, help, labels, nil)
 	}
-	g := gauges{load: desc("carried_ratio", "Share of its line rate that the "+noun+" carried the busier way in the last interval."),
+	g := gauges{load: desc("carried_ratio", "Share of its line rate in the last interval, in the busier direction of the "+noun+"."),
 		hot: desc("hot", "1 where that share is one from which on the "+noun+" is hot.")}
 	if of == "link" {
 		g.sent = desc("carried_bytes_per_second", "Bytes a second that the link carried in the last interval.")

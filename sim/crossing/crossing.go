@@ -95,7 +95,7 @@ func queuePairs(route *topology.Route, one cost.Step, n int) []string {
 	if float64(n)*float64(one.Rate) < float64(route.Rate) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s carry %v each, together no less than the %v of the way: more change nothing here (%s)",
+	return []string{fmt.Sprintf("%s carry %v each, together no less than the %v of the path: more change nothing here (%s)",
 		units.Counted(n, "queue pair"), one.Rate, route.Rate, one.Source)}
 }
 

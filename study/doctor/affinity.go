@@ -186,6 +186,6 @@ func (f *filter) pin(adapter string) string {
 	if f.passes(adapter) {
 		return fmt.Sprintf("let NCCL see that %s is nearer: where containers or virtual machines hide it, by NCCL_TOPO_FILE", adapter)
 	}
-	return fmt.Sprintf("pin it to %s: %s=%s on all ranks alike; NCCL gives each GPU its nearest", adapter, hcaVariable,
+	return fmt.Sprintf("pin it to %s: %s=%s , the same on all ranks; NCCL gives each GPU its nearest", adapter, hcaVariable,
 		f.with([]string{adapter}))
 }

@@ -58,13 +58,13 @@ func (j *job) finding(s *stall, consequences int) health.Finding {
 		j.missingFinding(s, &f)
 	case len(s.silent) > 0:
 		f.Rule = "hang/no-dump"
-		f.Says = fmt.Sprintf("stands in %s: there is no dump of %s", s.what(), ranks(s.silent))
+		f.Says = fmt.Sprintf("hangs in %s: there is no dump of %s", s.what(), ranks(s.silent))
 		f.Why = "all ranks that left a dump are in it: it waits for those that left none, whose processes have probably ended"
 		f.Do = fmt.Sprintf("look for the end of %s in its log, and for its dump; give all dumps together", ranks(s.silent))
 	case s.timeout:
 		f.Rule = "hang/all-came"
-		f.Says = fmt.Sprintf("gave up %s though all %d ranks had come", s.what(), len(s.waiting))
-		f.Why = "all issued the same: a link, an adapter or a GPU under it does not go on"
+		f.Says = fmt.Sprintf("timed out in %s though all %d ranks had joined", s.what(), len(s.waiting))
+		f.Why = "all issued the same: a link, an adapter or a GPU makes no progress"
 		f.Do = "look for errors of links and adapters: railyard doctor on each node"
 		if n := len(s.idle); n > 0 && n < len(s.waiting) {
 			f.Says += fmt.Sprintf("; the kernel of %s has not begun", ranks(s.idle))
@@ -86,7 +86,7 @@ func waitFor(groups int) string {
 
 func (j *job) missingFinding(s *stall, f *health.Finding) {
 	f.Rule = "hang/never-came"
-	f.Says = fmt.Sprintf("stands in %s: %s never came; %s waited %s", s.what(), ranks(s.missing), have(s.waiting), j.since(s.issued))
+	f.Says = fmt.Sprintf("hangs in %s: %s never joined; %s waited %s", s.what(), ranks(s.missing), have(s.waiting), j.since(s.issued))
 	f.Why = j.whereabouts(s)
 	f.Do = fmt.Sprintf("see what %s does: py-spy dump --pid of that process, and its log", ranks(s.missing[:1]))
 	if s.caller != "" {

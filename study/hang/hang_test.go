@@ -26,7 +26,7 @@ func TestRealDumps(t *testing.T) {
 	}
 	f := got[0]
 	if f.Rule != "hang/never-came" || f.Part != "group default_pg, ranks 0-3" || f.Level != health.Broken ||
-		!strings.HasPrefix(f.Says, "stands in all_reduce 7: rank 3 never came; 3 ranks have waited ") ||
+		!strings.HasPrefix(f.Says, "hangs in all_reduce 7: rank 3 never joined; 3 ranks have waited ") ||
 		!strings.Contains(f.Why, "all_reduce 6") ||
 		!strings.Contains(f.Do, "rank.py:54") {
 		t.Errorf("%+v", f)
@@ -85,7 +85,7 @@ func TestRealRolls(t *testing.T) {
 		later := bytes.Replace(data, []byte("18:38:47"), []byte("18:38:57"), 1)
 		twice := OfRolls([]*observed.Roll{roll(data), roll(later)})
 		if len(twice) != 1 || twice[0].Level != health.Broken ||
-			!strings.HasPrefix(twice[0].Says, "stands in AllReduce 3: rank 3 on 127.0.0.1, GPU 0, process 797 never came; 3 ranks wait") {
+			!strings.HasPrefix(twice[0].Says, "hangs in AllReduce 3: rank 3 on 127.0.0.1, GPU 0, process 797 never joined; 3 ranks wait") {
 			t.Errorf("%s: %+v", name, twice)
 		}
 		if name == "ras_missing.json" { // the same roll twice says no more than once
@@ -178,7 +178,7 @@ func TestConsequencesAreNoCauses(t *testing.T) {
 		}
 	}
 	got := OfRecordings(list)
-	if len(got) != 2 || !strings.Contains(got[0].Says, "ranks 4-5 never came") || !strings.Contains(got[1].Says, "rank 5 never came") {
+	if len(got) != 2 || !strings.Contains(got[0].Says, "ranks 4-5 never joined") || !strings.Contains(got[1].Says, "rank 5 never joined") {
 		t.Errorf("%+v", got)
 	}
 	list[5].Ops = append(list[5].Ops, op(1, 4, observed.Started)) // 4 and 5 wait for their adapter
@@ -236,7 +236,7 @@ func TestMessages(t *testing.T) {
 	list[2].Ops = append(list[2].Ops, message("recv", 1)) // a pipeline: 2 waits for 1, 1 for 0, 0 for 3 which sends nothing
 	list[0].Ops[2] = message("recv", 3)
 	got := OfRecordings(list)
-	if len(got) != 1 || !strings.Contains(got[0].Says, "recv 1: rank 3 never came") ||
+	if len(got) != 1 || !strings.Contains(got[0].Says, "recv 1: rank 3 never joined") ||
 		!strings.Contains(got[0].Says, "2 other groups wait") {
 		t.Errorf("%+v", got)
 	}
@@ -261,7 +261,7 @@ func TestWhoStaysAwayIsFound(t *testing.T) {
 		rapid.Permutation(list).Draw(t, "order")
 		got := OfRecordings(list)
 		if len(got) != 1 || got[0].Rule != "hang/never-came" ||
-			!strings.HasPrefix(got[0].Says, fmt.Sprintf("stands in all_reduce %d: rank %d never came", seq, away)) {
+			!strings.HasPrefix(got[0].Says, fmt.Sprintf("hangs in all_reduce %d: rank %d never joined", seq, away)) {
 			t.Fatalf("%v: %+v", rules(got), got)
 		}
 	})
@@ -276,7 +276,7 @@ func TestManyRanks(t *testing.T) {
 		}
 	}
 	got := OfRecordings(list)
-	if len(got) != 1 || !strings.HasPrefix(got[0].Says, "stands in all_reduce 501: rank 777 never came; 1023 ranks have waited") {
+	if len(got) != 1 || !strings.HasPrefix(got[0].Says, "hangs in all_reduce 501: rank 777 never joined; 1023 ranks have waited") {
 		t.Errorf("%v", got)
 	}
 	again := slices.Clone(list)

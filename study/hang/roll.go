@@ -47,7 +47,7 @@ func absences(c *observed.Progress) (out []health.Finding) {
 		}
 		f := health.Finding{Rule: "hang/silent", Part: part(c), Level: health.Broken, Source: rollSource, From: []string{c.Place.String()},
 			Says: "gets no answer from " + brief(who),
-			Why:  "the process does not answer though it can be reached: it stands, or has ended the communicator",
+			Why:  "the process does not answer though it can be reached: it is stuck, or has ended the communicator",
 			Do:   "see what that process does: py-spy dump --pid, and its log"}
 		if dead {
 			f.Rule, f.Says = "hang/dead", "has lost "+brief(who)
@@ -127,13 +127,13 @@ func behind(c *observed.Progress, now *observed.Roll, before []*observed.Roll) (
 		}
 		f := health.Finding{Rule: "hang/behind", Part: part(c), Level: health.Notice, Source: rollSource, From: []string{c.Place.String()},
 			Says: fmt.Sprintf("differs in %s: %s launched %d, %d ranks launched %d", n.Op, who, n.Upto, front.Ranks, front.Upto),
-			Why:  "in one roll of a running job ranks may differ by a moment",
-			Do:   "take another roll some seconds later and give both: ncclras -f json; or railyard doctor --how ras=HOST asks twice"}
+			Why:  "in one answer from a running job, ranks may differ by a moment",
+			Do:   "ask again some seconds later and give both answers: ncclras -f json; or railyard doctor --how ras=HOST asks twice"}
 		for _, earlier := range before {
 			if another(earlier, now) && sameStall(c, n, earlier) {
 				f.Level, f.Rule = health.Broken, "hang/never-came"
-				f.Says = fmt.Sprintf("stands in %s %d: %s never came; %d ranks wait for it", n.Op, n.Upto+1, who, front.Ranks)
-				f.Why = "the rolls agree: who is behind has launched nothing between them"
+				f.Says = fmt.Sprintf("hangs in %s %d: %s never joined; %d ranks wait for it", n.Op, n.Upto+1, who, front.Ranks)
+				f.Why = "the answers agree: the rank that is behind launched nothing between them"
 				f.Do = "see what that process does: py-spy dump --pid, and its log"
 				f.From = append(f.From, earlier.File)
 				break

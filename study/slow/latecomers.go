@@ -50,9 +50,9 @@ func latecomers(all []*series) (out []health.Finding) {
 			continue // nobody waits for long
 		}
 		out = append(out, health.Finding{Rule: "slow/latecomer", Level: health.Slow, Part: fmt.Sprintf("group %s of %d ranks", name,
-			t.one.first.Ranks), Says: fmt.Sprintf("waits for rank %d, which comes last to %d of %d collectives, by %s us on average", rank,
+			t.one.first.Ranks), Says: fmt.Sprintf("waits for rank %d, the last to join %d of %d collectives, by %s us on average", rank,
 			t.last[rank], t.total, figure(t.lost/float64(t.total))),
-			Why: "a collective ends when the last rank has come: kernels of those that wait run longer, the last one's is the shortest",
+			Why: "a collective ends when the last rank has joined: kernels of those that wait run longer, the last one's is the shortest",
 			Do: fmt.Sprintf("compare rank %d's GPU and host with the others: railyard doctor there (clocks, throttling, processors)",
 				rank),
 			From: []string{t.one.first.Place.String()}, Source: "docs/service.md",

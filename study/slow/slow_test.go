@@ -130,7 +130,7 @@ func TestLatecomers(t *testing.T) {
 	}
 	got := Find(all, expected(100, 120)).Findings
 	if len(got) != 1 || got[0].Rule != "slow/latecomer" || !strings.HasPrefix(got[0].Says,
-		"waits for rank 2, which comes last to 30 of 30 collectives, "+
+		"waits for rank 2, the last to join 30 of 30 collectives, "+
 			"by 150 us") {
 		t.Errorf("%+v", got)
 	}

@@ -48,12 +48,12 @@ func Interrupted(ctx context.Context, journal string, err error) error {
 func left(journal *string) string {
 	switch {
 	case journal == nil:
-		return "nothing is kept: the same command begins anew"
+		return "nothing is kept: the same command starts over"
 	case *journal == "":
-		return "nothing is kept; with --journal FILE the same command goes on where it was"
+		return "nothing is kept; with --journal FILE the same command continues where it was"
 	}
 	if info, err := os.Stat(*journal); err != nil || info.Size() == 0 {
-		return fmt.Sprintf("nothing is in %s yet: the same command begins anew", *journal)
+		return fmt.Sprintf("nothing is in %s yet: the same command starts over", *journal)
 	}
-	return fmt.Sprintf("what is done is in %s, and the same command goes on there", *journal)
+	return fmt.Sprintf("what is done is in %s, and the same command continues there", *journal)
 }

@@ -16,8 +16,8 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for want, journal := range map[string]*string{"begins anew": nil, "--journal FILE": &none, "nothing is in " + missing: &missing,
-		"nothing is in " + empty: &empty, "what is done is in " + full + ", and the same command goes on there": &full} {
+	for want, journal := range map[string]*string{"starts over": nil, "--journal FILE": &none, "nothing is in " + missing: &missing,
+		"nothing is in " + empty: &empty, "what is done is in " + full + ", and the same command continues there": &full} {
 		if got := left(journal); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
