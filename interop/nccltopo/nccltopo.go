@@ -1,7 +1,7 @@
 // Package nccltopo reads the topology files of NCCL (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE):
 // the PCIe tree of a host below its processors, with GPUs, their NVLinks and network
 // adapters. The form is that of https://github.com/NVIDIA/nccl, src/graph/xml.cc and
-// topo.cc (2.30).
+// topo.cc (2.30); of RCCL's files, version 2, that of https://github.com/ROCm/rccl.
 package nccltopo
 
 // System is a file.
@@ -37,18 +37,19 @@ type PCI struct {
 
 // GPU is what NCCL found out about a GPU.
 type GPU struct {
-	Dev, SM, Rank int // SM is the compute capability, 90; Rank −1: of another process
+	Dev, SM, Rank int    // SM is the compute capability, 90; Rank −1: of another process
+	Arch          string // AMD's, instead of SM: gfx942
 	GDR           bool
 	NVLinks       []NVLink
 	C2C           bool
 	line          int
 }
 
-// NVLink is a number of links to a device.
+// NVLink is a number of links to a device: NVLinks, or AMD's over Infinity Fabric.
 type NVLink struct {
 	Target string // its PCI address; fffffff:ff:ff.0 where it is hidden
 	Count  int
-	Class  string // PCI class of the target: 0x068000 NVSwitch, 0x0302 GPU, 0x0680 and 0x0604 others
+	Class  string // PCI class of the target: 0x068000 NVSwitch, 0x0302, 0x0380 and 0x1200 GPU, 0x0680 and 0x0604 others
 	line   int
 }
 

@@ -139,7 +139,7 @@ const valid = `<system version="1">
 `
 
 var broken = []interoptest.Mistake{
-	{`version="1"`, `version="2"`, "RCCL"},
+	{`version="1"`, `version="3"`, "NCCL writes 1, RCCL 2"},
 	{`numaid="0"`, `numaid="many"`, "line 2: cpu: numaid=\"many\" is not a number"},
 	{`busid="0000:06:00.0"`, `busid="gpu0"`, "line 4: pci: busid \"gpu0\" is not a PCI address"},
 	{`busid="0000:07:00.0"`, `busid="0000:06:00.0"`, "line 9: pci: 0000:06:00.0 twice"},
@@ -151,6 +151,37 @@ var broken = []interoptest.Mistake{
 	{`</system>`, ``, "line"},
 	{valid, `<graphs version="1"/>`, "unexpected element graphs"},
 	{valid, strings.Repeat(`<pci busid="0000:00:00.0">`, 100), "line 1"},
+}
+
+// TestRCCL: AMD's GPUs are known by their architecture, as a name or as the number of earlier versions, and joined by Infinity Fabric;
+// one whose links are not known to this version is said to be such.
+func TestRCCL(t *testing.T) {
+	amd := strings.NewReplacer(`version="1"`, `version="2"`, "nvlink", "xgmi", `"0x030200"`, `"0x120000"`, `vendor="0x10de"`, `vendor="0x1002"`,
+		`sm="70"`, `sm="304" gcn="gfx942" arch="38911"`, "0x1db5", "0x74a1").Replace(valid)
+	for _, c := range []struct{ gcn, class, profile, from0 string }{
+		{"gfx942", "xgmi3", "mi300x", "NVL 2 128"}, {"910", "xgmi2", "mi250x", "NVL 2 100"}, {"908", "xgmi1", "", "NVL 2 92"},
+		{"gfx950", "xgmi4", "mi300x", "NVL 2 153.6"},
+	} {
+		s, err := Read(strings.NewReader(strings.ReplaceAll(amd, "gfx942", c.gcn)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := written(t, s).String()
+		x, err := topology.Parse("amd", []byte(text), nil, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(t, x); !strings.Contains(text, c.class+": {medium: xgmi") || x.Profile() != c.profile || got[0] != c.from0 {
+			t.Errorf("%s: %v, profile %q\n%s", c.gcn, got, x.Profile(), text)
+		}
+	}
+	s, err := Read(strings.NewReader(strings.ReplaceAll(amd, "gfx942", "gfx1100")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Node(); err != nil || n.Write(io.Discard, day) == nil {
+		t.Errorf("links of gfx1100 are known: %v", err)
+	}
 }
 
 func TestBrokenFiles(t *testing.T) {

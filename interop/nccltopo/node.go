@@ -164,7 +164,7 @@ func (b *builder) gpu(p *PCI) {
 		if p.GPU.Rank >= 0 {
 			b.rank = min(b.rank, p.GPU.Rank)
 		}
-		dev, g.Major, g.Minor, g.C2C = p.GPU.Dev, p.GPU.SM/10, p.GPU.SM%10, p.GPU.C2C
+		dev, g.Arch, g.Major, g.Minor, g.C2C = p.GPU.Dev, p.GPU.Arch, p.GPU.SM/10, p.GPU.SM%10, p.GPU.C2C
 		for _, l := range p.GPU.NVLinks {
 			port := survey.Port{Up: true, End: end(l.Class), Bus: l.Target}
 			if l.Target == hidden {
@@ -178,7 +178,7 @@ func (b *builder) gpu(p *PCI) {
 		b.bare = append(b.bare, p.Bus)
 	}
 	if !known {
-		if g.Name = "gpu"; g.Major > 0 {
+		if g.Name = cmp.Or(g.Arch, "gpu"); g.Major > 0 {
 			g.Name = fmt.Sprintf("sm_%d%d", g.Major, g.Minor)
 		}
 		b.unnamed = append(b.unnamed, strings.TrimSpace(p.Bus+" "+p.Device))
@@ -226,7 +226,7 @@ func end(class string) survey.End {
 		return survey.EndSwitch
 	case strings.HasPrefix(class, "0x068001"):
 		return survey.EndCPU
-	case strings.HasPrefix(class, "0x0302"), strings.HasPrefix(class, "0x0300"):
+	case len(class) >= 6 && slices.Contains([]string{"0x0302", "0x0300", "0x0380", "0x1200"}, class[:6]):
 		return survey.EndGPU
 	}
 	return survey.EndUnknown

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"railyard/interop/foreign"
 )
@@ -17,7 +18,7 @@ func Read(r io.Reader) (*System, error) {
 	p := &parser{}
 	x := foreign.XML{What: "topology file of NCCL", Open: p.open,
 		Parents: map[string]string{"system": "", "cpu": "system", "pci": "cpu|pci", "pcilink": "pci", "gpu": "pci", "nvlink": "gpu",
-			"c2c": "gpu", "nic": "cpu|pci", "net": "nic", "gin": "nic", "rma": "nic"}}
+			"xgmi": "gpu", "c2c": "gpu", "nic": "cpu|pci", "net": "nic", "gin": "nic", "rma": "nic"}}
 	if err := x.Read(data); err != nil {
 		return nil, err
 	}
@@ -46,8 +47,8 @@ func (p *parser) above(e *foreign.Element) *PCI {
 func (p *parser) open(e *foreign.Element) error {
 	switch e.Name {
 	case "system":
-		if v := number(e, "version"); v != 1 {
-			e.Fail("version %d: NCCL reads 1 (RCCL, for AMD's GPUs, writes 2, which is not read here)", v)
+		if v := number(e, "version"); v != 1 && v != 2 {
+			e.Fail("version %d: NCCL writes 1, RCCL 2", v)
 		}
 	case "cpu":
 		p.pcis = nil
@@ -61,7 +62,7 @@ func (p *parser) open(e *foreign.Element) error {
 			return fmt.Errorf("a second gpu at %s", at.Bus)
 		}
 		at.GPU = &g
-	case "nvlink":
+	case "nvlink", "xgmi":
 		g := p.pcis[len(p.pcis)-1].GPU
 		g.NVLinks = append(g.NVLinks, NVLink{Target: e.Text("target"), Count: int(e.Int("count", 0, 64)), Class: e.Text("tclass"),
 			line: e.Line})
@@ -123,10 +124,24 @@ func cpu(e *foreign.Element) CPU {
 
 func gpu(e *foreign.Element) GPU {
 	g := GPU{Dev: number(e, "dev"), SM: int(e.Int("sm", 0, 999)), Rank: -1, GDR: flag(e, "gdr"), line: e.Line}
+	if e.Has("gcn") {
+		g.SM, g.Arch = 0, architecture(e.Text("gcn"))
+	}
 	if e.Has("rank") {
 		g.Rank = int(e.Int("rank", -1, math.MaxInt32))
 	}
 	return g
+}
+
+// architecture is what compilers call an AMD GPU's: earlier versions of RCCL wrote it as a number.
+func architecture(gcn string) string {
+	switch {
+	case gcn == "910":
+		return "gfx90a"
+	case strings.HasPrefix(gcn, "gfx"):
+		return gcn
+	}
+	return "gfx" + gcn
 }
 
 func net(e *foreign.Element) Net {

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/model/topology"
@@ -12,13 +13,52 @@ import (
 const read = "2026-11-21"
 
 const (
-	hopNVLink  = 340 * units.Nanosecond
-	hopPCIe    = 500 * units.Nanosecond
-	hopSocket  = 300 * units.Nanosecond
-	hopNetwork = 600 * units.Nanosecond
+	hopNVLink   = 340 * units.Nanosecond
+	hopInfinity = 500 * units.Nanosecond
+	hopPCIe     = 500 * units.Nanosecond
+	hopSocket   = 300 * units.Nanosecond
+	hopNetwork  = 600 * units.Nanosecond
 
 	nvlinkLatency = "; latency: derived, half of the 0.68us one-way flag latency through one NVSwitch measured on H200 (2026-11-21)"
 )
+
+// linkClass is that of a GPU's links to others.
+func linkClass(g *GPU, raw units.Rate) (topology.Class, error) {
+	if g.Arch == "" {
+		return nvlinkClass(g.Major, g.Minor, raw)
+	}
+	x := infinity(g.Arch)
+	if x == nil {
+		return topology.Class{}, fmt.Errorf("the rate of the Infinity Fabric links of %s is not known to this version", g.Arch)
+	}
+	return topology.Class{Name: x.name, Medium: topology.XGMI, Rate: x.rate, Latency: hopInfinity,
+		Source: x.source + "; latency: assumption", Date: "2026-11-28"}, nil
+}
+
+// infinityFabric are the links between AMD's GPUs: payload, per link and direction, and the shipped machine that has such.
+type infinityFabric struct {
+	arch, name string
+	rate       units.Rate
+	source     string
+	machine    string // "": none, so the one whose links are of the same kind
+}
+
+var infinityFabrics = []infinityFabric{
+	{"gfx906", "xgmi1", 46e9, "MI50, MI60: 92 GB/s both ways per Infinity Fabric link (vendor)", ""},
+	{"gfx908", "xgmi1", 46e9, "MI100: 92 GB/s both ways per Infinity Fabric link, 276 over three (vendor)", ""},
+	{"gfx90a", "xgmi2", 50e9, "MI200: 50 GB/s per Infinity Fabric link and direction (OLCF Frontier documentation)", "mi250x"},
+	{"gfx94", "xgmi3", 64e9, "MI300X: 7 links of 64 GB/s a direction (ml-engineering, accelerator table)", "mi300x"},
+	{"gfx95", "xgmi4", 76.8e9, "MI355X: 153.6 GB/s per Infinity Fabric link both ways, 1,075 over seven (vendor)", "mi300x"},
+}
+
+// infinity are the links of an architecture; nil where they are not known.
+func infinity(arch string) *infinityFabric {
+	i := slices.IndexFunc(infinityFabrics, func(x infinityFabric) bool { return strings.HasPrefix(arch, x.arch) })
+	if i < 0 {
+		return nil
+	}
+	return &infinityFabrics[i]
+}
 
 // nvlinkClass is the NVLink of a GPU by its compute capability: payload, per link and
 // direction. A driver that reports a slower line makes a class of its own.
@@ -123,6 +163,9 @@ func profile(g *GPU, up bool) string {
 			return fmt.Sprintf("pcie%d", gen)
 		}
 		return ""
+	}
+	if x := infinity(g.Arch); g.Arch != "" && x != nil {
+		return x.machine
 	}
 	for _, p := range profiles {
 		if strings.Contains(strings.ToLower(g.Name), p) {

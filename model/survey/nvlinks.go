@@ -27,7 +27,7 @@ func (m *machine) nvlinks() error {
 			if !p.Up || p.End == EndCPU {
 				continue
 			}
-			class, err := nvlinkClass(m.GPUs[i].Major, m.GPUs[i].Minor, p.Raw)
+			class, err := linkClass(&m.GPUs[i], p.Raw)
 			if err != nil {
 				return fmt.Errorf("gpu%d: %w", i, err)
 			}

@@ -12,10 +12,11 @@ type Product struct {
 	Major, Minor int      // compute capability
 	Ports        int      // NVLinks; 0: none
 	PCIe         int      // generation
-	Devices      []string // PCI device ids (pci-ids.ucw.cz, vendor 10de, read 2026-11-27)
+	Devices      []string // PCI device ids (pci-ids.ucw.cz, vendors 10de and 1002, read 2026-11-28)
 }
 
-// products are what NVIDIA sells with NVLink or puts into servers.
+// products are what NVIDIA and AMD sell with links between GPUs or put into servers. AMD's have no compute capability, and what links they
+// have is not known by their names.
 var products = []Product{
 	{"p100", 6, 0, 4, 3, []string{"0x15f9"}},
 	{"v100", 7, 0, 6, 3, []string{"0x1db1", "0x1db3", "0x1db5", "0x1db8"}},
@@ -47,6 +48,16 @@ var products = []Product{
 	{"gb300", 10, 3, 18, 6, []string{"0x31c2", "0x31c3"}},
 	{"rtx5090", 12, 0, 0, 5, []string{"0x2b85"}},
 	{"rtxpro6000", 12, 0, 0, 5, []string{"0x2bb1", "0x2bb4", "0x2bb5"}},
+	{"mi50", 0, 0, 0, 4, []string{"0x66a1"}},
+	{"mi60", 0, 0, 0, 4, []string{"0x66a0"}},
+	{"mi100", 0, 0, 0, 4, []string{"0x738c"}},
+	{"mi210", 0, 0, 0, 4, []string{"0x740f", "0x7410"}},
+	{"mi250x", 0, 0, 0, 4, []string{"0x7408", "0x740c"}},
+	{"mi300a", 0, 0, 0, 5, []string{"0x74a0"}},
+	{"mi300x", 0, 0, 0, 5, []string{"0x74a1", "0x74b5"}},
+	{"mi325x", 0, 0, 0, 5, []string{"0x74a5", "0x74b9"}},
+	{"mi350x", 0, 0, 0, 5, []string{"0x75a0"}},
+	{"mi355x", 0, 0, 0, 5, []string{"0x75a3"}},
 }
 
 // ProductNamed is the product of a name.

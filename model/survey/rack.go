@@ -74,7 +74,7 @@ func (r *Rack) links() (most int, class topology.Class, err error) {
 			}
 			if n > most {
 				most = n
-				if class, err = nvlinkClass(h.GPUs[i].Major, h.GPUs[i].Minor, 0); err != nil {
+				if class, err = linkClass(&h.GPUs[i], 0); err != nil {
 					return 0, class, err
 				}
 			}

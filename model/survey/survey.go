@@ -44,6 +44,7 @@ type GPU struct {
 	Name         string      // as sold, such as "NVIDIA H200"
 	Bus          string      // PCI address as sysfs writes it, 0000:1b:00.0
 	Major, Minor int         // compute capability
+	Arch         string      // of AMD's GPUs, which have none: gfx942
 	Memory       units.Bytes // 0: not known
 	PCIe         Lanes       // largest generation, present width; zero parts are not known
 	C2C          bool        // joined to its CPU chip to chip

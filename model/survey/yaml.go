@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -100,7 +101,7 @@ func (f *file) gpuModel(name string, g *GPU) {
 		more += fmt.Sprintf("memory: %d, ", int64(g.Memory))
 	}
 	f.line("  %s: {kind: gpu, %ssource: %q, date: %s}", name, more,
-		fmt.Sprintf("%s: %s, compute capability %d.%d", f.By, g.Name, g.Major, g.Minor), f.date)
+		fmt.Sprintf("%s: %s, %s", f.By, g.Name, cmp.Or(g.Arch, fmt.Sprintf("compute capability %d.%d", g.Major, g.Minor))), f.date)
 }
 
 // switchModel: NVSwitches of Hopper and later add up and copy in the switch (SHARP);
