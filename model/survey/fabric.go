@@ -61,7 +61,7 @@ func (n *Network) Write(w io.Writer, date time.Time) error {
 	f := &file{machine: &machine{drawing: newDrawing(), Node: &Node{}}, date: date.Format(time.DateOnly)}
 	patterns := n.patterns()
 	for _, note := range n.Notes {
-		f.line("# %s", note)
+		f.line("%s", comment(note))
 	}
 	f.line("schema: %s\nname: %s\nsource: %q\ndate: %s", topology.Schema, n.Name, n.Source, f.date)
 	f.line("classes:\n  %s: {medium: network, rate: %s, latency: %v, source: %q, date: %s}", networkName, exactRate(n.Rate), hopNetwork,

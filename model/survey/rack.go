@@ -40,7 +40,7 @@ func (r *Rack) Write(w io.Writer, date time.Time) error {
 	f := &file{machine: machines[0], date: date.Format(time.DateOnly)}
 	f.line("# which NVSwitches there are is not visible: one is drawn for each NVLink of a GPU, and no network for the adapters")
 	for _, n := range notesOf(r.Notes, machines) {
-		f.line("# %s", n)
+		f.line("%s", comment(n))
 	}
 	f.line("schema: %s\nname: %s", topology.Schema, r.Name)
 	f.line("description: %q", fmt.Sprintf("%s of %d × %s", units.Counted(len(r.Hosts), "host"), len(f.GPUs), f.GPUs[0].Name))

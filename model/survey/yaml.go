@@ -48,9 +48,12 @@ func (f *file) line(format string, args ...any) {
 	}, f.indent+fmt.Sprintf(format+"\n", args...)))
 }
 
+// comment is a text as a comment of one line: names that others gave may hold line ends.
+func comment(text string) string { return "# " + strings.Join(strings.Fields(text), " ") }
+
 func (f *file) head() {
 	for _, n := range f.notes {
-		f.line("# %s", n)
+		f.line("%s", comment(n))
 	}
 	first := &f.GPUs[0]
 	f.line("schema: %s\nname: %s", topology.Schema, f.Name)
@@ -165,11 +168,11 @@ func (f *file) group(list []part) {
 	if p.serves != "" {
 		more += fmt.Sprintf(", serves: %q", p.serves)
 	}
-	comment := ""
+	remark := ""
 	if len(notes) > 0 {
-		comment = "   # " + strings.Join(notes, " ")
+		remark = "   " + comment(strings.Join(notes, " "))
 	}
-	f.line("  - {id: %q, kind: %v%s}%s", ids(list), p.kind, more, comment)
+	f.line("  - {id: %q, kind: %v%s}%s", ids(list), p.kind, more, remark)
 }
 
 // together reports whether links share a line: to the same device, equally many, from
