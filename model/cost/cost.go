@@ -18,11 +18,12 @@ type Profile struct {
 	// Blocking: a lane moves itself what it sends, as a thread block of MSCCL++'s executor does: it goes on when the message is
 	// there. Else something else moves it, and the lane goes on at once.
 	Blocking bool        `file:"blocking"`
-	Launch   units.Time  `file:"launch"` // λ: from the call to the first byte
-	Reduce   units.Rate  `file:"reduce"` // γ: bytes combined per second by one channel's program; 0 is free
-	Copy     units.Rate  `file:"copy"`   // local copy; 0 is free
-	Sum      units.Rate  `file:"sum"`    // bytes added per second to others in the same memory by a kernel of its own; 0: as Reduce
-	Window   units.Bytes `file:"window"` // what a thread reads of a peer before it passes any on to others; 0: not measured
+	Launch   units.Time  `file:"launch"`   // λ: from the call to the first byte
+	Reduce   units.Rate  `file:"reduce"`   // γ: bytes combined per second by one channel's program; 0 is free
+	Copy     units.Rate  `file:"copy"`     // local copy; 0 is free
+	LocalOp  units.Time  `file:"local_op"` // what an operation of blocks in their GPU's own memory takes, however small
+	Sum      units.Rate  `file:"sum"`      // bytes added per second to others in the same memory by a kernel of its own; 0: as Reduce
+	Window   units.Bytes `file:"window"`   // what a thread reads of a peer before it passes any on to others; 0: not measured
 	MinSize  units.Bytes `file:"min_size"`
 	MaxSize  units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited
 	// Memory is what a host's cores reach, by the size of the buffers; ascending. Where it is

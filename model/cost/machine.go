@@ -99,6 +99,7 @@ func (p *Profile) over(other *Profile) Profile {
 	set(&out.Launch, p.Launch)
 	set(&out.Reduce, p.Reduce)
 	set(&out.Copy, p.Copy)
+	set(&out.LocalOp, p.LocalOp)
 	set(&out.Sum, p.Sum)
 	return out
 }

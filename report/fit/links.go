@@ -24,7 +24,8 @@ var ErrNoMessages = errors.New("there are no rows of messages, such as simple_pa
 // ahead still ran, as schedules are: where there are such rows, the launch is theirs. They
 // tell the launch, α, what further peers cost, and the share of the line rate apart; rows of
 // flags, what flags without data take. What sm_pull_add loses against sm_pull is what adding
-// costs, local_copy the rate of copies inside a GPU, local_add that of sums behind copy engines. t is the machine that was measured.
+// costs, local_copy the rate of copies inside a GPU and, by its smallest size, what one takes at least, local_add the rate of sums behind
+// copy engines. t is the machine that was measured.
 func FromLinks(name, source, date string, links []measurement.Link, t *topology.Topology) (*Result, error) {
 	m := &linkModel{t: t, router: topology.NewRouter(t)}
 	cases, err := m.cases(links)
@@ -37,6 +38,7 @@ func FromLinks(name, source, date string, links []measurement.Link, t *topology.
 	}
 	p := r.Profile
 	p.Reduce, p.Copy, p.Sum = reduceRate(links), largest(links, "local_copy"), largest(links, "local_add")
+	p.LocalOp = localOp(links, p.Launch)
 	p.MinSize, p.MaxSize = 0, p.MaxSize*units.Bytes(t.NumRanks()) // of collectives, whose messages are a rank's share
 	return r, nil
 }
@@ -66,6 +68,17 @@ func largest(links []measurement.Link, kind string) units.Rate {
 		}
 	}
 	return rate
+}
+
+// localOp is what the smallest copy inside a GPU takes beyond a launch; 0 where none was measured.
+func localOp(links []measurement.Link, launch units.Time) (t units.Time) {
+	var size units.Bytes
+	for _, l := range links {
+		if l.Kind == "local_copy" && l.Bytes > 0 && l.Value > 0 && (size == 0 || l.Bytes < size) {
+			size, t = l.Bytes, max(l.Bytes.Over(units.Rate(l.Value*1e9))-launch, 0)
+		}
+	}
+	return t
 }
 
 // linkModel knows what messages of a pattern cost at line rate.

@@ -19,7 +19,7 @@ func links(alpha, share float64) []measurement.Link {
 		{Kind: "launch_graph", Value: 0.5, Unit: "us"},
 		{Kind: "sm_pull", Blocks: 1, Value: 20, Unit: "GBps"}, {Kind: "sm_pull", Blocks: 64, Value: 400, Unit: "GBps"},
 		{Kind: "sm_pull_add", Blocks: 64, Value: 200, Unit: "GBps"},
-		{Kind: "local_copy", Bytes: 1 << 20, Value: 3000, Unit: "GBps"}, {Kind: "local_copy", Bytes: 1 << 28, Value: 2100, Unit: "GBps"},
+		{Kind: "local_copy", Bytes: 1 << 20, Value: 500, Unit: "GBps"}, {Kind: "local_copy", Bytes: 1 << 28, Value: 2100, Unit: "GBps"},
 		{Kind: "local_add", Bytes: 1 << 20, Value: 900, Unit: "GBps"}, {Kind: "local_add", Bytes: 1 << 28, Value: 1300, Unit: "GBps"},
 		{Kind: "flag_oneway_relaxed", Value: 690, Unit: "ns"},
 	}
@@ -59,6 +59,9 @@ func TestFromLinks(t *testing.T) {
 	}
 	if p.Reduce != 400e9 || p.Copy != 2100e9 || p.Sum != 1300e9 || p.MaxSize != 256*units.MiB {
 		t.Errorf("reduce %v, copy %v, sum %v, up to %v", p.Reduce, p.Copy, p.Sum, p.MaxSize)
+	}
+	if want := float64(1<<20)/500e3 - p.Launch.Microseconds(); math.Abs(p.LocalOp.Microseconds()-want) > 0.001 {
+		t.Errorf("an operation in local memory takes %v, want %.3f µs", p.LocalOp, want)
 	}
 }
 

@@ -205,6 +205,20 @@ func TestOneWay(t *testing.T) {
 	}
 }
 
+// TestLocalOperations: copies in a rank's own memory take their time where messages wait for them or come before them (Bruck's
+// algorithm moves blocks to their places at the end), and hide where they do not.
+func TestLocalOperations(t *testing.T) {
+	p := costs()
+	p.LocalOp = units.FromMicroseconds(0.1)
+	for algo, copies := range map[string]float64{"direct": 0, "bruck": 1} {
+		free := work(t, collective.AllGather, algo, block.Packets, 1<<10, 0)
+		longer := (workUnder(t, p, collective.AllGather, algo, block.Packets, 1<<10, 0).Time(p) - free.Time(costs())).Microseconds() / 0.1
+		if copies == 0 && longer != 0 || longer < copies || math.Abs(longer-math.Round(longer)) > 1e-6 {
+			t.Errorf("%s: %v copies, want %v or more", algo, longer, copies)
+		}
+	}
+}
+
 // TestWayHides: words that are passed on are on the way for 0.5 µs behind the bytes that are put besides,
 // three messages at half of 450 GB/s: as long as these take longer than the way itself.
 func TestWayHides(t *testing.T) {

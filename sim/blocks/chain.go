@@ -215,7 +215,8 @@ func (w *walk) then(e *event, parts Work) *event {
 	return next
 }
 
-// multi loads, combines and stores. What it loads from peers costs what a pulled message
+// multi loads, combines and stores. In the rank's own memory that takes what the shortest copy does: its bytes hide behind those that
+// cross links meanwhile (counted as well they make plans of one to 64 MiB too long). What it loads from peers costs what a pulled message
 // does without the flags around it, which the program raises by itself.
 func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 	from, loads := 0, 0
@@ -225,6 +226,9 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 		}
 	}
 	x.store(op, n)
+	if loads == 0 && !remote(op.Destinations, x.rank) && w.costs.LocalOp > 0 {
+		x.now = w.then(x.now, Work{{Local: w.costs.LocalOp}})
+	}
 	if loads > 0 {
 		sent, err := w.sent(from, x.rank, string(schedule.Pulled), loads-1)
 		if err != nil {

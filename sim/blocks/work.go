@@ -27,6 +27,7 @@ type Part struct {
 	Line     units.Time // of bytes at line rate
 	Latency  units.Time // of the topology's links, of all messages
 	Slower   units.Time // since data are not aligned
+	Local    units.Time // of operations in one GPU's memory
 }
 
 // Work is what a launch has to do.
@@ -131,8 +132,8 @@ func (w Work) time(p *cost.Profile) (t float64) {
 }
 
 func (x *Part) time(p *cost.Profile) float64 {
-	if x.Slower > 0 {
-		return float64(x.Slower)
+	if known := x.Slower + x.Local; known > 0 {
+		return float64(known)
 	}
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)
 	return x.Messages*float64(c.Alpha) + x.Peers*float64(c.Peer) + float64(x.Line)/c.Efficiency + float64(x.Latency)

@@ -116,6 +116,10 @@ func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size unit
 	}
 	w, err := workOf(t, s, how, Floats(size), costs)
 	for _, x := range w {
+		if x.Local > 0 { // known, not fitted
+			c.Time -= x.Local
+			continue
+		}
 		c.Parts = append(c.Parts, fit.Part{Medium: x.Medium, Protocol: x.Protocol, Bytes: x.Bytes, Messages: x.Messages, Peers: x.Peers,
 			Line: x.Line})
 	}
