@@ -242,7 +242,7 @@ func (j *judge) network(c *observed.Comm, at *place) {
 	f := health.Finding{Rule: "nccl/socket", Level: health.Slow, Source: networking, Cost: j.optionCost(at, c, nccl.Options{Fabric: "tcp"}),
 		Says: "talks over TCP sockets between nodes (NET/Socket)",
 		Why:  "each byte is copied by the processors, and one connection carries a few GB/s",
-		Do: j.unset("see that adapters and their driver are there (ibstat), and in the container", "NCCL_IB_DISABLE", "NCCL_NET",
+		Do: j.unset("check that adapters and their driver are present (ibstat), also in the container", "NCCL_IB_DISABLE", "NCCL_NET",
 			"NCCL_IB_HCA", "NCCL_NET_PLUGIN")}
 	if len(adapters) > 0 {
 		f.Says += " though " + strings.Join(adapters, ", ") + " are there"
@@ -275,7 +275,7 @@ func (j *judge) direct(c *observed.Comm, at *place) {
 	j.add(c, health.Finding{Rule: "nccl/no-gpudirect", Level: health.Slow, Source: direct, Cost: j.stagedCost(at),
 		Says: fmt.Sprintf("has %d of %d connections over adapters without GPUDirect RDMA, through host memory", staged, all),
 		Why:  "each byte crosses PCIe and host memory twice more",
-		Do: j.unset("load nvidia-peermem, or use the open driver with DMA-BUF; see that GPU and adapter are under one PCIe switch "+
+		Do: j.unset("load nvidia-peermem, or use the open driver with DMA-BUF; check that GPU and adapter are under one PCIe switch "+
 			"(nvidia-smi topo -m) and ACS is off", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_IB_DISABLE", "NCCL_DMABUF_ENABLE")},
 		first)
 }
@@ -335,8 +335,8 @@ func (j *judge) nvls(c *observed.Comm, at *place) {
 	f := health.Finding{Rule: "nccl/no-nvls", Level: health.Slow, Source: variables,
 		Cost: j.optionCost(at, c, nccl.Options{NVLS: nccl.Off}),
 		Says: fmt.Sprintf("has 0 NVLS channels where NVLink switches reduce: %s was expected for all-reduces", should.Algorithm),
-		Why:  "with NVLS the switches sum up, and each GPU sends every byte once",
-		Do: j.unset("see that nvidia-fabricmanager runs and matches the driver (nvidia-smi -q: Fabric), and that no GPU is a MIG instance",
+		Why:  "with NVLS the switches reduce, and each GPU sends every byte once",
+		Do: j.unset("check that nvidia-fabricmanager runs and matches the driver (nvidia-smi -q: Fabric), and that no GPU has MIG on",
 			"NCCL_NVLS_ENABLE", "NCCL_ALGO", "NCCL_CUMEM_ENABLE", "NCCL_NVLS_NCHANNELS")}
 	if !c.Multicast {
 		f.Says += "; multicast is not available"
