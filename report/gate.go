@@ -21,7 +21,7 @@ type GateDocument struct {
 	Rows        []GateRow   `json:"rows" csv:""`
 	Faults      []GateFault `json:"faults" doc:"what the gate finds, of each kind one part"`
 	// Beside are of the largest size.
-	Beside []GateBeside `json:"beside" doc:"what runs that should take the same find, held against one another"`
+	Beside []GateBeside `json:"beside" doc:"faults that runs find which should take the same, compared with one another"`
 }
 
 // GateRow is the gate of a size.

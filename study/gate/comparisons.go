@@ -46,9 +46,9 @@ func Part(t *topology.Topology, nodes, adapters []int) (*topology.Topology, erro
 	return t.Degrade(faults)
 }
 
-// alike are the runs to hold against one another, those of fewest first: shares of all nodes' adapters, two nodes at a time, each node
+// comparable are the runs to compare with one another, those of fewest first: shares of all nodes' adapters, two nodes at a time, each node
 // alone.
-func (g *gate) alike() (out []like, err error) {
+func (g *gate) comparable() (out []like, err error) {
 	t := g.Topology
 	n := t.NumNodes()
 	add := func(words string, runs int, parts ...[2][]int) {
@@ -107,7 +107,7 @@ func seq(from, to int) (out []int) {
 // that come nearest to it.
 func (g *gate) compare(faults []Fault) error {
 	size := slices.Max(g.Sizes)
-	list, err := g.alike()
+	list, err := g.comparable()
 	if err != nil {
 		return err
 	}
