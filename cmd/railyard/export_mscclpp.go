@@ -30,7 +30,7 @@ func (f *exportFlags) prove(x *mscclpp.File, s *schedule.Schedule) error {
 // within bounds the sizes of a file.
 func (f *exportFlags) within(x *mscclpp.File, at []proof.Sized) error {
 	if len(at) == 0 {
-		return fmt.Errorf("%s: no rows of the plan (mscclpp_plan) beside MSCCL++'s own (native) or NCCL's (default): name the file of "+
+		return fmt.Errorf("%s: no rows of the plan (mscclpp_plan) with those of MSCCL++ (native) or NCCL (default): name the file of "+
 			"the plan, or the file to write, as the rows name it in algo", f.Measured)
 	}
 	kept := proof.Range(at)

@@ -68,7 +68,7 @@ type importFlags struct {
 // Args is the file, where no topology stands before it.
 func (f *importFlags) Args(cmd *cobra.Command, args []string) error {
 	if n := len(args); n > 1 || n == 0 && f.Topo.Name == "" {
-		return fmt.Errorf("which file? name one file of another tool, for a plan beside its topology (%d are named)", n)
+		return fmt.Errorf("which file? name one file of another tool, for a plan also its topology (%d are named)", n)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (f *importFlags) Run(cmd *cobra.Command, args []string) error {
 		return f.topology(cmd, file, data, len(args) == 1)
 	}
 	if len(args) == 0 {
-		return cli.Usagef("--from %s: name the topology that the plan is for beside its file, such as -t dgx-h100", f.From)
+		return cli.Usagef("--from %s: name the topology that the plan is for as well, such as -t dgx-h100", f.From)
 	}
 	return f.plan(cmd, file, data)
 }

@@ -43,7 +43,7 @@ func publishedNotes(p *step.Predictor, r *step.Result) ([]string, error) {
 	text := fmt.Sprintf("published for %s in %s on %s: %.0f to %.0f %% MFU (%d steps; %s)", r.Workload.Name, r.Workload.Precision,
 		p.Machine().GPU.Title, 100*least, 100*most, count, strings.Join(sources, ", "))
 	if _, high := r.Band(); r.MFU()*r.Time.Seconds()/high.Seconds() > most {
-		text += ": nobody has measured what is predicted here, even at the slow end of its band"
+		text += ": no published measurement reaches what is predicted here, even at the slow end of its band"
 	}
 	return []string{text}, nil
 }

@@ -73,7 +73,7 @@ func expandItem(item string, most int) ([]string, error) {
 		}
 	}
 	if names[0] == "" {
-		return nil, fmt.Errorf("a name is missing beside a comma")
+		return nil, fmt.Errorf("a name is missing next to a comma")
 	}
 	return names, nil
 }

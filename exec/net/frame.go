@@ -63,7 +63,7 @@ func decode(b []byte) (f frame, err error) {
 	case f.add > maxAdd:
 		return f, fmt.Errorf("a signal raised by %d: at most %d is allowed", f.add, uint64(maxAdd))
 	case f.kind == byeFrame && f.total > 0:
-		return f, fmt.Errorf("a farewell with %d bytes", f.total)
+		return f, fmt.Errorf("a closing frame with %d bytes", f.total)
 	}
 	return f, nil
 }

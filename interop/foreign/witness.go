@@ -79,7 +79,7 @@ func (p *Play) witnessed(t int, other *use) string {
 	_ = q.rounds() // mistakes of counts have been seen
 	end, ok := w.latest[t]
 	if !ok || w.steps[end].use != w.wanted {
-		return fmt.Sprintf(" (some threads of %s may still be at it: nothing brings them together behind it)", p.block(other.thread))
+		return fmt.Sprintf(" (some threads of %s may still be at it: no barrier follows it)", p.block(other.thread))
 	}
 	return fmt.Sprintf("\n  an order that the file allows, in which %s has not begun when %s is done:%s",
 		p.name(other.thread, other.action-1), p.name(t, w.wanted.action-1), p.told(w.past(end)))

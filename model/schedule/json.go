@@ -66,7 +66,7 @@ func (s *Schedule) renew(version byte) error {
 	for i := range s.Channels {
 		ch := &s.Channels[i]
 		if ch.Bends != nil {
-			return errors.New("holds rails that bend, which are programs of operations now: make the plan again (railyard plan)")
+			return errors.New("holds rerouted rails in an earlier form: make the plan again (railyard plan)")
 		}
 		for _, ph := range ch.Phases {
 			if version < '3' && ph.Gen == GenTrees && ph.Level == 0 {

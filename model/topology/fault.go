@@ -56,7 +56,7 @@ func (f Fault) what() string {
 }
 
 const faultForms = "write link:A--B (both directions), link:A->B (one), link:A--B#2 (two of its parallel links), nic:NAME, gpu:NAME, " +
-	"node:NAME, switch:NAME or p2p:GPU (its PCIe peer-to-peer); for a slow part, =0.5 behind it is what is left of its rate"
+	"node:NAME, switch:NAME or p2p:GPU (its PCIe peer-to-peer); for a slow part, =0.5 after it is what is left of its rate"
 
 var faultName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 

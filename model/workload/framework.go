@@ -114,8 +114,8 @@ func (f *Framework) Assumes(m *Transformer, g *gpu.GPU) (out []string) {
 		return nil
 	}
 	if us := f.ExpertLaunch.On(g); us > 0 {
-		out = append(out, fmt.Sprintf("assumed: the host launches a product of an expert in %g us, fitted on published steps beside %s", us,
-			f.ExpertLaunch.nearest(g)))
+		out = append(out, fmt.Sprintf("assumed: the host launches a product of an expert in %g us, fitted on published steps with %s",
+			us, f.ExpertLaunch.nearest(g)))
 	}
 	if m.Overlapped && f.ExpertOverlap > 0 {
 		out = append(out, fmt.Sprintf("assumed: %.1f %% of the tokens' exchange is hidden behind another micro-batch, as others have "+

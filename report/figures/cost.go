@@ -25,7 +25,7 @@ func CostOverTime(d *report.CostDocument) chart.Chart {
 	return &chart.Lines{FromZero: true, Series: append([]chart.Series{owned}, series...),
 		Frame: chart.Frame{Title: fmt.Sprintf("Cost of %s over time, %.0f %% used", units.Counted(d.Nodes, "node"), 100*d.Utilisation),
 			X: "month",
-			Y: "paid so far (million " + d.Currency + ")", Source: fmt.Sprintf("Price book %q of %s, its sources beside each figure",
+			Y: "paid so far (million " + d.Currency + ")", Source: fmt.Sprintf("Price book %q of %s, with the source of each figure",
 				d.Prices,
 				d.PricesDate)}}
 }

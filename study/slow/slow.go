@@ -241,7 +241,7 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 		f.Why += note(f.Why) + "one rank's record: waiting for the others is part of it; records of all ranks take that out"
 	}
 	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %v in the group", s.kind, s.size), Share: now/usual - 1, Best: now/usual - 1, Known: true,
-		How: "measured beside " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
+		How: "measured, compared with " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
 	return f
 }
 
