@@ -277,7 +277,7 @@ func TestRunsBesideOneAnother(t *testing.T) {
 			}
 		}
 		for _, row := range d.Rows {
-			if said := d.Finds(row.SizeBytes); len(c.finds) > 0 && !strings.Contains(said, "beside one another find") {
+			if said := d.Finds(row.SizeBytes); len(c.finds) > 0 && !strings.Contains(said, "compared with one another find") {
 				t.Errorf("%s: %s", d.Topology, said)
 			}
 		}
