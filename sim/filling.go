@@ -47,9 +47,12 @@ func (s *sharing) look(r int32, level int64) {
 	if x.key == level { // it is to be already
 		return
 	}
-	if x.key = level; level < unlimited {
-		s.levels.push(moment{level, uint32(r), r})
+	if x.key = level; level == unlimited {
+		s.levels.remove(r)
+		return
 	}
+	s.looked++
+	s.levels.set(r, level)
 }
 
 // settle works out the levels around everything that changed at this moment: those that stand apart one after the other,
@@ -111,7 +114,7 @@ func (s *sharing) end(e *engine, r int32) {
 
 // fill goes from level to level until nothing more happens.
 func (s *sharing) fill(e *engine) {
-	for len(s.levels) > 0 {
+	for len(s.levels.heap) > 0 {
 		level, again := s.gather(e)
 		switch {
 		case again:
@@ -140,42 +143,38 @@ func (s *sharing) lookAgain(list []int32) {
 // gather finds all that happens next at one level, ties included; again where groups have been let go.
 func (s *sharing) gather(e *engine) (level int64, again bool) {
 	level, s.full, s.capped = unlimited, s.full[:0], s.capped[:0]
-	for len(s.levels) > 0 {
-		s.looked++
-		c := s.levels[0]
-		if level < unlimited && c.at > tie(level) {
+	for len(s.levels.heap) > 0 {
+		r, from := s.levels.heap[0].res, s.levels.heap[0].level
+		if level < unlimited && from > tie(level) {
+			s.looked++
 			break
 		}
-		s.levels.pop()
-		x := &s.res[c.bucket]
-		if x.key != c.at {
-			continue // it has been looked at, or is to be at a lower level
-		}
-		at := max(x.next(), c.at)
-		if at > tie(min(level, c.at)) {
-			s.look(c.bucket, at) // at a higher level than it seemed
+		x := &s.res[r]
+		at := max(x.next(), from)
+		if at > tie(min(level, from)) {
+			s.look(r, at) // at a higher level than it seemed
 			continue
 		}
-		x.key = unlimited
 		if !x.caps(at) && !x.released && x.fills() < x.level { // the level sinks
-			higher := s.sinks(c.bucket)
+			higher := s.sinks(r)
 			if x.open > 0 { // what is open may reach its limits before
 				higher = min(higher, x.cap)
 			}
 			if higher > tie(min(level, at)) {
-				s.look(c.bucket, higher)
+				s.look(r, higher)
 				continue
 			}
 		}
+		s.look(r, unlimited)
 		level = min(level, at)
 		switch {
 		case x.caps(level):
-			s.capped = append(s.capped, c.bucket)
+			s.capped = append(s.capped, r)
 		case x.own > 0 && !x.released && x.fills() > tie(x.level):
-			s.release(e, c.bucket)
+			s.release(e, r)
 			again = true
 		default:
-			s.full = append(s.full, c.bucket)
+			s.full = append(s.full, r)
 		}
 	}
 	return level, again

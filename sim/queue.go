@@ -41,7 +41,7 @@ type queue struct {
 	cache   [cacheSize]cached
 }
 
-// moment is a bucket in the heap, or what happens at a level (see filling.go).
+// moment is a bucket in the heap.
 type moment struct {
 	at     int64 // picoseconds
 	seq    uint32

@@ -15,7 +15,7 @@ type sharing struct {
 	crowds []congestionKey // by resource; nil: congestion does not count
 	looked int64           // resources and transfers that settle has looked at, each time it has
 	// working memory of settle
-	levels moments // resources by the level at which something may change on them
+	levels levels
 	full   []int32 // resources that are full at a level
 	capped []int32 // resources with transfers whose limit a level reaches
 	ended  []int32 // flows
@@ -134,7 +134,7 @@ func (s *sharing) init(p *Plan) {
 			s.flow(p.routes[r].use)
 		}
 	}
-	s.res, s.active = make([]shared, len(p.res)), make([]int32, total)
+	s.res, s.active, s.levels.place = make([]shared, len(p.res)), make([]int32, total), make([]int32, len(p.res))
 	for i := range s.res {
 		s.res[i].apart = true
 		if p.options.Congested > 0 {
@@ -180,12 +180,12 @@ func (s *sharing) reset(p *Plan) {
 		x := &s.res[i]
 		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
 			first: x.first, apart: x.apart, at: -1, key: unlimited, sole: -1}
+		s.levels.place[i] = -1
 	}
 	for i := range s.crowds {
 		s.crowds[i].messages = 0
 	}
-	s.dirty, s.looked = s.dirty[:0], 0
-	s.levels = s.levels[:0]
+	s.dirty, s.levels.heap, s.looked = s.dirty[:0], s.levels.heap[:0], 0
 }
 
 // add lets the current message of a connection begin to move, beside others that go along its route as it does.
