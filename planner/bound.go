@@ -18,6 +18,8 @@ import (
 //
 // Bounds is not safe for concurrent use.
 type Bounds struct {
+	Streams int // up to so many slices are on their way side by side; 0: 1
+
 	t       *topology.Topology
 	profile *cost.Profile
 	router  *topology.Router

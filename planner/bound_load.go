@@ -429,7 +429,8 @@ func (x *sizedBound) conn(c *connBound) float64 {
 		}
 		t += s.count * (one + float64(bytes)*1e12/rate)
 	}
-	return t * float64(x.s.Channels[c.channel].Slices)
+	slices := x.s.Channels[c.channel].Slices
+	return t * float64(slices) / float64(min(max(x.b.Streams, 1), slices))
 }
 
 // time is how long the bytes take at the links' rate.

@@ -16,7 +16,7 @@ import (
 // four around it lose little, and which of them is near depends on the size, so all are
 // candidates and the score decides.
 //
-// Algorithms without any are of one phase, whose slices would only follow one another, or of
+// Algorithms without any are of one phase, whose slices would only follow one another (but on streams: Options.Streams), or of
 // pairs, which have to keep step: where one adapter is 1 % slower, a rank that is
 // ahead sends into what its partner still receives from another, and falls behind in turn. A
 // slice recovers from that, a pipeline of them adds it up until nothing moves both ways at once.
@@ -213,8 +213,8 @@ func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bo
 			continue
 		}
 		choices := []int{max(pipeline, 1)}
-		if pipeline == 0 && a.depth != nil {
-			choices = a.depth(r)
+		if pipeline == 0 {
+			choices = r.depths(a)
 		}
 		for _, n := range choices {
 			r.o.Slices = n
@@ -229,6 +229,19 @@ func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bo
 		}
 	}
 	return out, nil
+}
+
+// depths are those of an algorithm, and those that streams side by side ask for.
+func (r *request) depths(a *Algorithm) []int {
+	out := []int{1}
+	if a.depth != nil {
+		out = slices.Clone(a.depth(r))
+	}
+	for n := 2; n <= r.o.Streams; n *= 2 {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // What makes algorithms needless (see Algorithm.spare).

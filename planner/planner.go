@@ -35,6 +35,7 @@ type Options struct {
 	Protocol schedule.Protocol // "" is simple
 	Channels int               // 0: the algorithm's own choice
 	Slices   int               // 0: 1
+	Streams  int               // up to so many slices are on their way side by side, even those of one phase; 0: 1
 	Budget   Budget            // 0: DefaultBudget
 }
 

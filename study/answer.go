@@ -159,14 +159,14 @@ func (a *Answer) Resize(row int, size units.Bytes) (err error) {
 	return err
 }
 
-// Run has schedules simulated as what runs in their place from now on.
-func (a *Answer) Run(as score.As) { a.score.Run(as) }
+// Run has schedules simulated as what runs in their place from now on, with up to so many slices on their way side by side.
+func (a *Answer) Run(as score.As, streams int) { a.score.Run(as, streams) }
 
-// Replan makes a row's plan the best of those that the question allows, in other protocols.
+// Replan makes a row's plan the best of those that the question allows, in other protocols, as they run.
 func (a *Answer) Replan(row int, protocols ...schedule.Protocol) error {
 	q := a.Question
 	o := q.planOptions(nil)
-	o.Protocols = protocols
+	o.Protocols, o.Build.Streams = protocols, a.score.Streams()
 	rows, err := planner.Plan(q.asked.Topology, q.spec, []units.Bytes{a.Rows[row].Size}, a.score, o)
 	if err == nil {
 		a.Rows[row].Row = rows[0]

@@ -20,25 +20,9 @@ func TestReplan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve := func(medium string, p schedule.Protocol, alpha units.Time, node units.Rate) cost.Curve {
-		return cost.Curve{Medium: medium, Protocol: string(p), Ahead: true, Node: node,
-			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.1}}}
-	}
-	engines := []schedule.Protocol{schedule.Staged, schedule.Proxied}
-	origin := cost.Origin{Kind: cost.Measured, Source: "test", Date: "2026-11-24"}
-	profile := &cost.Profile{Name: "test", Origin: origin, Curves: []cost.Curve{
-		curve("network", engines[0], 40*units.Microsecond, 20e9), curve("nvlink", engines[0], 8*units.Microsecond, 0),
-		curve("network", engines[1], 16*units.Microsecond, 6e9), curve("nvlink", engines[1], 4*units.Microsecond, 0)}}
 	sizes := []units.Bytes{units.KiB, 256 * units.KiB, 16 * units.MiB}
-	a, err := study.Ask(study.Asked{Topology: topo, Sizes: sizes, Machine: cost.NewMachine("test").WithOwn(profile),
-		Collective: study.Collective{Kind: collective.AllGather}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.Run(func(s *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
-		return network.Carried(topo, s, size, 2)
-	})
-	list, err := planner.Candidates(topo, a.Question.Spec(), "", planner.Options{})
+	a, engines := overNetwork(t, topo, sizes, streams)
+	list, err := planner.Candidates(topo, a.Question.Spec(), "", planner.Options{Streams: streams})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,4 +53,52 @@ func TestReplan(t *testing.T) {
 	if len(used) < 2 {
 		t.Errorf("only one engine is chosen: %v", used)
 	}
+}
+
+// TestReplanInStreams: where a stream carries a fraction of what the adapter does, an exchange of one step is cut into slices on several.
+func TestReplanInStreams(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := map[int]units.Time{}
+	for _, n := range []int{1, streams} {
+		a, engines := overNetwork(t, topo, []units.Bytes{64 * units.MiB}, n)
+		if err := a.Replan(0, engines...); err != nil {
+			t.Fatal(err)
+		}
+		took[n] = a.Rows[0].Prediction.Time
+		if got := a.Rows[0].Schedule.Channels[0].Slices; got != n {
+			t.Errorf("%d streams: %s, in %d slices", n, planner.Name(a.Rows[0].Schedule), got)
+		}
+	}
+	if took[streams]*10 > took[1]*6 {
+		t.Errorf("%v on %d streams, %v on one", took[streams], streams, took[1])
+	}
+}
+
+// streams are those of stages in these tests.
+const streams = 2
+
+// overNetwork is an all-gather on nodes whose messages either engine carries, at costs of its own, on so many streams.
+func overNetwork(t *testing.T, topo *topology.Topology, sizes []units.Bytes, streams int) (*study.Answer, []schedule.Protocol) {
+	t.Helper()
+	curve := func(medium string, p schedule.Protocol, alpha units.Time, one, node units.Rate) cost.Curve {
+		return cost.Curve{Medium: medium, Protocol: string(p), Ahead: true, Node: node,
+			Segments: []cost.Segment{{Alpha: alpha, Rate: one, Efficiency: 1}}}
+	}
+	engines := []schedule.Protocol{schedule.Staged, schedule.Proxied}
+	origin := cost.Origin{Kind: cost.Measured, Source: "test", Date: "2026-11-24"}
+	profile := &cost.Profile{Name: "test", Origin: origin, Curves: []cost.Curve{
+		curve("network", engines[0], 40*units.Microsecond, 5e9, 20e9), curve("nvlink", engines[0], 8*units.Microsecond, 45e9, 0),
+		curve("network", engines[1], 16*units.Microsecond, 5e9, 6e9), curve("nvlink", engines[1], 4*units.Microsecond, 45e9, 0)}}
+	a, err := study.Ask(study.Asked{Topology: topo, Sizes: sizes, Machine: cost.NewMachine("test").WithOwn(profile),
+		Collective: study.Collective{Kind: collective.AllGather}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Run(func(s *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
+		return network.Carried(topo, s, size, streams)
+	}, streams)
+	return a, engines
 }

@@ -124,7 +124,7 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 func (g *gpuFlags) carry(p *planned) {
 	p.Run(func(s *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
 		return network.Carried(p.Question.Topology(), s, size, cuda.Streams(s, g.node.Multiprocessors(), g.node.Share()))
-	})
+	}, block.MostStreams)
 }
 
 // nodesOf are the ranks by node: those of one process reach one another's memory wherever they pretend to be.

@@ -44,8 +44,14 @@ type runsAs struct {
 	err      error
 }
 
-// Run has schedules run as something else says from now on.
-func (s *Scorer) Run(as As) { s.as, s.runs = as, map[sized]runsAs{} }
+// Run has schedules run as something else says from now on, with up to so many slices on their way side by side.
+func (s *Scorer) Run(as As, streams int) {
+	s.as, s.runs = as, map[sized]runsAs{}
+	s.bounds.Streams = streams
+}
+
+// Streams is how many slices runs have on their way side by side.
+func (s *Scorer) Streams() int { return max(s.bounds.Streams, 1) }
 
 // run is what runs in place of a schedule; in a search, one that cannot run is left out as those are that take too long.
 func (s *Scorer) run(x *schedule.Schedule, size units.Bytes) (*schedule.Schedule, error) {
