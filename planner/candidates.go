@@ -258,7 +258,7 @@ func spareTrees(r *request) bool {
 	if r.t.NumNodes() == 1 {
 		return r.railShares().low >= enoughOfIslands
 	}
-	return r.degraded() && (r.reroutedFar() || r.railShares().share >= enoughOfRails)
+	return r.degraded() && (r.reroutedFar() || r.spec.Kind == collective.AllReduce && r.railShares().share >= enoughOfRails)
 }
 
 func spareShares(r *request) bool { return r.t.NumNodes() > 1 && healthy(r) || r.reroutedFar() }
