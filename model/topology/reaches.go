@@ -76,7 +76,7 @@ func (r *Router) ReachesAll() bool {
 func (r *Router) UsedNICs() map[DeviceID]bool {
 	used := map[DeviceID]bool{}
 	for rank, d := range r.t.ranks {
-		if n := r.network(rank); n == noNetwork || n != r.network(0) {
+		if n := r.network(rank); n == noNetwork || n != r.network(0) || len(r.nicsOf(d)) == 0 {
 			return nil
 		}
 		for _, nic := range r.nicsOf(d) {
@@ -91,11 +91,11 @@ func (r *Router) pairIn(a, b DeviceID) nodePair {
 	return nodePair{r.t.nodes[da.Node].shape, da.Local, db.Local}
 }
 
-// noNetwork is the network of ranks without NICs, or with NICs on several.
+// noNetwork is the network of ranks on none, or on several.
 const noNetwork = -1
 
 // network is the connected part of the network's switches that all NICs of a rank send
-// to and hear from.
+// to and hear from, or the rank itself where it sits on switches without NICs: those are a network of their own.
 func (r *Router) network(rank int) int32 {
 	if r.networks == nil {
 		r.findNetworks()
@@ -137,15 +137,19 @@ func (t *Topology) addParts(list []int32, d DeviceID, back bool, part []int32) [
 
 func (r *Router) networkOf(d DeviceID, part []int32) int32 {
 	var all []int32
-	for _, nic := range r.nicsOf(d) {
-		to, from := r.t.addParts(nil, nic, false, part), r.t.addParts(nil, nic, true, part)
-		if len(to) == 0 || len(from) == 0 || !r.onHostPath(d, nic) || !r.onHostPath(nic, d) {
+	ends, apart := r.nicsOf(d), int32(0)
+	if len(ends) == 0 {
+		ends, apart = []DeviceID{d}, int32(len(part))
+	}
+	for _, end := range ends {
+		to, from := r.t.addParts(nil, end, false, part), r.t.addParts(nil, end, true, part)
+		if len(to) == 0 || len(from) == 0 || end != d && (!r.onHostPath(d, end) || !r.onHostPath(end, d)) {
 			return noNetwork
 		}
 		all = append(append(all, to...), from...)
 	}
-	if len(all) == 0 || slices.Min(all) != slices.Max(all) {
+	if slices.Min(all) != slices.Max(all) {
 		return noNetwork
 	}
-	return all[0]
+	return all[0] + apart
 }
