@@ -67,7 +67,7 @@ func groupsAlong(dims []int32, axis int) [][]int32 {
 
 // switchesWork reports whether the switches between the ranks of each group multiply and
 // combine data as the collective needs. On a machine as it was made, a sample of groups
-// and of ranks in them stands for all.
+// and of ranks in them stands for all; where nodes turn into one another, groups and ranks of the first node do.
 func (r *request) switchesWork(groups [][]int32) error {
 	multicast, reduction := r.t.InNetwork(nil)
 	kind := r.spec.Kind
@@ -97,14 +97,30 @@ func (r *request) teamsWork(groups [][]int32, spreads, sums bool) error {
 		}
 		return n/sampled | 1
 	}
+	oneNode := r.t.Healthy() == r.t && r.turnGroups(groups[0])
 	for g := 0; g < len(groups); g += step(len(groups)) {
 		for i := 0; i < len(groups[g]); i += step(len(groups[g])) {
+			if oneNode && r.t.NodeOf(int(groups[g][i])) > 0 {
+				continue
+			}
 			if err := teamWorks(r.router, groups[g], i, spreads, sums); err != nil {
 				return notApplicable("%v", err)
 			}
 		}
 	}
 	return nil
+}
+
+// turnGroups reports whether a turn of all nodes is a symmetry that turns groups like this one into one another: those inside a
+// node, and those with ranks of every node.
+func (r *request) turnGroups(group []int32) bool {
+	last, nodes := -1, 0
+	for _, q := range group {
+		if n := r.t.NodeOf(int(q)); n != last {
+			last, nodes = n, nodes+1
+		}
+	}
+	return (nodes == 1 || nodes == r.t.NumNodes()) && r.nodesRotate()
 }
 
 // teamWorks asks whether switches do what is needed between one rank of a group and all others.

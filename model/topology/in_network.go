@@ -165,7 +165,9 @@ func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	total := 0
 	for i := range routes {
+		total += len(routes[i].Hops)
 		for j := range routes[i].Hops {
 			h := &routes[i].Hops[j]
 			part := shares.share(h).part
@@ -173,8 +175,11 @@ func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
 		}
 	}
 	own := r.ownShare(len(routes), shares, pairs[0], multicast)
+	hops := make([]Hop, 0, total+len(routes)*len(own)) // of all routes, which are used and forgotten together
 	for i := range routes {
-		routes[i].Hops = slices.Concat(routes[i].Hops, own)
+		first := len(hops)
+		hops = append(append(hops, routes[i].Hops...), own...)
+		routes[i].Hops = slices.Clip(hops[first:])
 	}
 	return routes, nil
 }
