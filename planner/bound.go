@@ -29,13 +29,15 @@ type Bounds struct {
 
 	crossings map[[2]int]float64    // by node and direction: bytes/s
 	outlines  map[string][]*outline // by algorithm
+	of        map[*schedule.Schedule]*outline
 	teams     map[string]map[[2]int32]*routeCost
 }
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
-		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, teams: map[string]map[[2]int32]*routeCost{}}
+		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, of: map[*schedule.Schedule]*outline{},
+		teams: map[string]map[[2]int32]*routeCost{}}
 }
 
 // leastAlpha is the smallest α of a profile.
@@ -86,7 +88,17 @@ type outline struct {
 	loads []linkLoad
 }
 
+// outline is that of a schedule, worked out once for all that differ in slices and protocols alone.
 func (b *Bounds) outline(s *schedule.Schedule) *outline {
+	o, ok := b.of[s]
+	if !ok {
+		o = b.sameOutline(s)
+		b.of[s] = o
+	}
+	return o
+}
+
+func (b *Bounds) sameOutline(s *schedule.Schedule) *outline {
 	known := b.outlines[s.Algorithm]
 	if i := slices.IndexFunc(known, func(o *outline) bool { return o.of.SameButSlices(s) }); i >= 0 {
 		return known[i]

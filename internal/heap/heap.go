@@ -23,34 +23,41 @@ func (h *Heap[T]) Clear() { h.items = h.items[:0] }
 // Push puts a value in.
 func (h *Heap[T]) Push(x T) {
 	h.items = append(h.items, x)
-	for at := len(h.items) - 1; at > 0; {
+	at := len(h.items) - 1
+	for at > 0 {
 		up := (at - 1) / 2
-		if !h.less(h.items[at], h.items[up]) {
+		if !h.less(x, h.items[up]) {
 			break
 		}
-		h.items[at], h.items[up] = h.items[up], h.items[at]
+		h.items[at] = h.items[up]
 		at = up
 	}
+	h.items[at] = x
 }
 
 // Pop takes the least value out.
 func (h *Heap[T]) Pop() T {
 	last := len(h.items) - 1
-	out := h.items[0]
-	h.items[0] = h.items[last]
+	out, x := h.items[0], h.items[last]
 	h.items = h.items[:last]
-	for at := 0; ; {
+	if last == 0 {
+		return out
+	}
+	at := 0
+	for {
 		next := 2*at + 1
 		if next >= last {
-			return out
+			break
 		}
 		if next+1 < last && h.less(h.items[next+1], h.items[next]) {
 			next++
 		}
-		if !h.less(h.items[next], h.items[at]) {
-			return out
+		if !h.less(h.items[next], x) {
+			break
 		}
-		h.items[at], h.items[next] = h.items[next], h.items[at]
+		h.items[at] = h.items[next]
 		at = next
 	}
+	h.items[at] = x
+	return out
 }
