@@ -96,7 +96,7 @@ func (b *treePhases) sumHop(tree int, child, parent int32) joint {
 // so that nobody waits for others before it sends.
 func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]Op {
 	out := make([][]Op, b.ranks)
-	b.sort(list, func(m *joint) (rank, peer int32) { return m.from, m.to }, !sums)
+	b.sort(list, func(m joint) (rank, peer int32) { return m.from, m.to }, !sums)
 	for _, m := range list {
 		out[m.from] = append(out[m.from], Op{Kind: Send, Peer: m.to, Src: Loc{m.src, m.set}})
 	}
@@ -105,7 +105,7 @@ func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]
 			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Input, set}, Dst: Loc{Output, set}})
 		}
 	}
-	b.sort(list, func(m *joint) (rank, peer int32) { return m.to, m.from }, sums)
+	b.sort(list, func(m joint) (rank, peer int32) { return m.to, m.from }, sums)
 	for _, m := range list {
 		op := Op{Kind: Recv, Peer: m.from, Dst: Loc{m.dst, m.set}}
 		if sums {
@@ -121,13 +121,13 @@ func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]
 // before that where the ranks are parents, how far the tree's root is ahead of the parent. Equal
 // programs fold in the simulator, and nobody is served first by all. Joined messages have several
 // roots.
-func (b *treePhases) sort(list []joint, ends func(*joint) (rank, peer int32), parents bool) {
+func (b *treePhases) sort(list []joint, ends func(joint) (rank, peer int32), parents bool) {
 	if b.anyOrder {
 		return
 	}
 	slices.SortStableFunc(list, func(x, y joint) int {
-		r, p := ends(&x)
-		o, q := ends(&y)
+		r, p := ends(x)
+		o, q := ends(y)
 		if r != o {
 			return cmp.Compare(r, o)
 		}

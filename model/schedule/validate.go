@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"railyard/model/collective"
-	"railyard/model/symmetry"
 )
 
 // Bounds of a schedule, checked before anything is expanded.
@@ -153,23 +152,30 @@ func validateParents(parents []int32, size int) error {
 	if len(parents) != size {
 		return fmt.Errorf("%d parents for %d positions", len(parents), size)
 	}
-	together, root, roots := symmetry.NewOrbits(size), 0, 0
+	root, roots := 0, 0
 	for v, u := range parents {
 		switch {
 		case u == -1:
 			root, roots = v, roots+1
 		case u < 0 || int(u) >= size:
 			return fmt.Errorf("parents: %d is not a position", u)
-		default:
-			together.Join(v, int(u))
 		}
 	}
 	if roots != 1 {
 		return fmt.Errorf("parents: %d roots instead of one", roots)
 	}
+	leads := make([]bool, size) // to the root
+	leads[root] = true
 	for v := range parents {
-		if together.First(v) != together.First(root) { // round a circle
-			return fmt.Errorf("parents: position %d does not lead to the root %d", v, root)
+		u := v
+		for n := 0; !leads[u]; n++ {
+			if n == size { // round a circle
+				return fmt.Errorf("parents: position %d does not lead to the root %d", v, root)
+			}
+			u = int(parents[u])
+		}
+		for u = v; !leads[u]; u = int(parents[u]) {
+			leads[u] = true
 		}
 	}
 	return nil
