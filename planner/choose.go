@@ -213,8 +213,11 @@ func (c *contest) affords(i int) bool {
 	return left > 0 && (2*left > int64(c.budget) || c.work(i) <= left || c.looks[i].foretold > 0)
 }
 
-// outdone reports whether another candidate of the family should be faster.
+// outdone reports whether another candidate of the family should be faster. Of strands the deepest always should; there the price decides.
 func (c *contest) outdone(i int) bool {
+	if strandLevels(c.list[i].Schedule) > 0 {
+		return false
+	}
 	for j := range c.list {
 		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.samePipeline(i, j) &&
 			c.looks[j].predicted < c.looks[i].predicted {

@@ -12,7 +12,7 @@ import (
 // filling the pipeline, and that of its messages. Pipelines of one piece do not overlap
 // anything and say little.
 func (c *contest) extrapolate(i int) {
-	if !ordered(c.list[i].Schedule) {
+	if c.extrapolateStrands(i); !ordered(c.list[i].Schedule) {
 		return
 	}
 	var known []int
@@ -34,6 +34,38 @@ func (c *contest) extrapolate(i int) {
 			c.looks[j].predicted = max(units.Time(curve(float64(s.Channels[0].Depth()))), c.list[j].Time)
 		}
 	}
+}
+
+// extrapolateStrands predicts the times of all depths of trees in strands from that of one: n slices take (n+levels−1)/n of what they take
+// on paper (see stranded).
+func (c *contest) extrapolateStrands(i int) {
+	levels := strandLevels(c.list[i].Schedule)
+	if levels == 0 {
+		return
+	}
+	filled := func(j int) float64 {
+		n := float64(c.list[j].Schedule.Channels[0].Slices)
+		return (n + levels - 1) / n
+	}
+	for j := range c.list {
+		if c.samePipeline(i, j) && c.looks[j].stage != timed && c.looks[j].foretold == 0 {
+			c.looks[j].predicted = max(units.Time(float64(c.list[i].Time)/filled(i)*filled(j)), c.list[j].Time)
+		}
+	}
+}
+
+// strandLevels are the levels of each strand of trees in strands; 0 of any other schedule.
+func strandLevels(s *schedule.Schedule) float64 {
+	ch := &s.Channels[0]
+	if ch.Trees == nil || ch.Trees.List[0].Levels == nil {
+		return 0
+	}
+	for p := range ch.Phases {
+		if p > 0 && ch.Phases[p].Apart {
+			return float64(p)
+		}
+	}
+	return float64(len(ch.Phases))
 }
 
 // samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).

@@ -113,14 +113,16 @@ func (r *request) anyTrees() []*treeSet {
 	return out
 }
 
+// strandDepths are those that are tried on paper.
 var strandDepths = []int{16, 64, 256, 1024}
 
-// parallelDepths are those that fill pipelines.
+// parallelDepths are those that fill pipelines, in steps of two: the deepest that the budget allows is the best, and one is enough to say
+// what the others take (see extrapolateStrands).
 func parallelDepths(r *request) []int {
 	if x := r.allTrees(); x.err != nil || !x.shared {
 		return []int{1}
 	}
-	return strandDepths
+	return []int{16, 32, 64, 128, 256, 512, 1024}
 }
 
 // stranded are trees in strands: phases of levels that wait for one another, and for no other strand's. In a phase a connection carries a
