@@ -48,6 +48,7 @@ type connState struct {
 	unsent      int32  // messages that the program has sent and that do not move yet
 	box, boxEnd int32  // its inboxes
 	times       int32  // how many connections it stands for
+	route       int32
 	busy        bool   // a message is under way
 	shared      bool   // it shares resources
 }
@@ -97,7 +98,7 @@ func (p *Plan) newEngine() *engine {
 	for i := range p.conns {
 		k := &p.conns[i]
 		e.conns[i] = connState{first: k.messages.first, messages: newCursor(k.messages.loop, k.messages.n), class: p.routes[k.route].class,
-			times: k.times, box: int32(i), boxEnd: int32(i) + 1}
+			times: k.times, route: k.route, box: int32(i), boxEnd: int32(i) + 1}
 	}
 	if slices.ContainsFunc(p.conns, func(k conn) bool { return k.sibling >= 0 }) {
 		for i := range p.conns {
@@ -153,7 +154,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 		s := &e.conns[i]
 		s.messages.rewind()
 		s.unsent, s.busy = 0, false
-		s.shared = !alone && len(e.routes[e.Plan.conns[i].route].use) > 0
+		s.shared = !alone && len(e.routes[s.route].use) > 0
 	}
 	for i := range e.boxes {
 		e.boxes[i] = boxState{waiter: -1}

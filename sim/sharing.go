@@ -193,7 +193,7 @@ func (s *sharing) add(e *engine, c int32) {
 	st := &e.conns[c]
 	k := e.charge(st.class, st.size)
 	bytes := product(int64(e.table.bytes[st.size]), workScale)
-	id, under := s.along(e.Plan.conns[c].route, k)
+	id, under := s.along(st.route, k)
 	f := &s.flows[id]
 	if under {
 		s.accompany(e, id, parcel{f.moved(s, e.now).more(bytes), c})
@@ -205,7 +205,7 @@ func (s *sharing) add(e *engine, c int32) {
 	var weighted []usage
 	plain := k.eff == 1 && k.each == 1
 	if !plain {
-		weighted = e.routes[e.Plan.conns[c].route].use
+		weighted = e.routes[st.route].use
 	}
 	for i := range uses {
 		u := &uses[i]
