@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -239,17 +240,29 @@ func (m *kindMoves) movable(ops []Op, known map[string]bool) bool {
 			}
 			return
 		}
-		what := slices.Clone(part)
-		for i := range what {
-			what[i].Peer = 0 // others do the same with the same chunks
-		}
-		key := fmt.Sprint(what)
+		key := signature(part)
 		if _, seen := known[key]; !seen {
 			known[key] = m.preserved(part)
 		}
 		ok = ok && known[key]
 	})
 	return ok
+}
+
+// signature is what operations do, whoever their peers are: others do the same with the same chunks.
+func signature(part []Op) string {
+	var b []byte
+	for i := range part {
+		op := &part[i]
+		b = append(b, byte(op.Kind), byte(len(op.Srcs)), byte(len(op.Srcs)>>8), byte(len(op.Srcs)>>16))
+		for _, l := range op.places() {
+			b = append(b, byte(l.Buf))
+			for _, x := range [...]int32{l.Set.First, l.Set.Count, l.Set.Stride, l.Set.Outer, l.Set.OuterStride} {
+				b = binary.LittleEndian.AppendUint32(b, uint32(x))
+			}
+		}
+	}
+	return string(b)
 }
 
 // preserved reports whether permutations leave operations as they are together: what these do with the
