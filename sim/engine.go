@@ -49,8 +49,8 @@ type connState struct {
 	box, boxEnd int32  // its inboxes
 	times       int32  // how many connections it stands for
 	route       int32
-	busy        bool   // a message is under way
-	shared      bool   // it shares resources
+	busy        bool // a message is under way
+	shared      bool // it shares resources
 }
 
 // boxState is an inbox in a run.
