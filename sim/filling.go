@@ -7,8 +7,7 @@ package sim
 // that would be full at a lower level than that of its group sinks to it, and takes transfers with it
 // that go faster by the groups of others; one that would be full at a higher level lets its group go,
 // which is open from its old level on; both changes show on the other resources of these transfers,
-// which are looked at in turn, never at lower levels. One without a group is not looked at for a group let go: only if in the end
-// that takes more than is left there, which is seldom, then from the lowest level on.
+// which are looked at in turn, never at lower levels.
 
 // fills is the level at which a resource is full, where its group and the open transfers grow
 // and the others go as they do; 0 where these alone are too much for it by now.
@@ -220,7 +219,7 @@ func (s *sharing) release(e *engine, r int32) {
 			y := &s.res[u.res]
 			y.left = y.left.more(product(x.level, u.load))
 			y.weight, y.open = y.weight+u.load, y.open+1
-			if u.res != r && (y.own > 0 || y.key < unlimited) && !y.reaches(y.key) {
+			if u.res != r && !y.reaches(y.key) {
 				s.look(u.res, min(y.key, y.next()))
 			}
 		}
@@ -275,24 +274,16 @@ func (s *sharing) fix(e *engine, r int32, level int64) {
 func (s *sharing) hold(x *shared, level int64) {
 	for _, c := range s.active[x.first : x.first+x.own] {
 		for _, u := range s.of(&s.flows[c]) {
-			s.close(&u, level)
+			s.res[u.res].fix(&u, level)
 		}
 	}
 	x.released = false
 }
 
-// close gives an open transfer what it uses of a resource at a level: too much where nothing limits it there, then it is looked at
-// after all; where none is open any more and nothing may happen, no longer.
-func (s *sharing) close(u *use, level int64) {
-	x := &s.res[u.res]
+// fix gives an open transfer what it uses at a level.
+func (x *shared) fix(u *use, level int64) {
 	x.left = x.left.less(product(level, u.load))
 	x.weight, x.open = x.weight-u.load, x.open-1
-	switch {
-	case x.own == 0 && x.left.negative() && x.key > 0:
-		s.look(u.res, 0)
-	case x.open == 0 && x.key < unlimited && x.next() == unlimited:
-		s.look(u.res, unlimited)
-	}
 }
 
 // sink lowers the level of a group.
@@ -335,7 +326,7 @@ func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
 	}
 	for _, u := range s.of(f) {
 		if from == unlimited {
-			s.close(&u, to)
+			s.res[u.res].fix(&u, to)
 		} else {
 			s.slows(&u, from, to)
 		}
