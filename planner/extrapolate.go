@@ -36,8 +36,8 @@ func (c *contest) extrapolate(i int) {
 	}
 }
 
-// extrapolateStrands predicts the times of all depths of trees in strands from that of one: n slices take (n+levels−1)/n of what they take
-// on paper (see stranded).
+// extrapolateStrands predicts the times of all depths of trees in strands from that of one: n slices take (n+levels−1)/n of
+// what they take on paper (see stranded).
 func (c *contest) extrapolateStrands(i int) {
 	levels := strandLevels(c.list[i].Schedule)
 	if levels == 0 {
