@@ -254,6 +254,7 @@ func healthy(r *request) bool { return !r.degraded() }
 
 func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
 
+// spareTrees: on degraded nodes, trees of all-reduces take up the budget that rerouted rails need, which come nearer to the bound there.
 func spareTrees(r *request) bool {
 	if r.t.NumNodes() == 1 {
 		return r.railShares().low >= enoughOfIslands
