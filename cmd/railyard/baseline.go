@@ -62,7 +62,9 @@ func (f *baselineFlags) Run(cmd *cobra.Command, _ []string) error {
 	return f.run(cmd)
 }
 
-func (f *baselineFlags) run(cmd *cobra.Command) error {
+func (f *baselineFlags) run(cmd *cobra.Command) error { return f.group.announce(cmd, f.measured(cmd)) }
+
+func (f *baselineFlags) measured(cmd *cobra.Command) error {
 	settings, err := f.parse(cmd)
 	if err != nil {
 		return err
@@ -141,8 +143,10 @@ func (f *baselineFlags) onGPUs(cmd *cobra.Command, settings []nccl.Setting, size
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprint(f.topology.Hash(), f.Settings, f.Kinds, f.Dtype, f.Op, f.Launch, f.Root, f.Warmup, f.Iterations, f.InPlace)
-	if err := c.enter(ctx, cluster.Hello{Version: build, Plan: what, GPUs: own, Sizes: fmt.Sprint(sizes)}); err != nil {
+	what := terms("command", "baseline", "topology", identity(f.topology), "settings", f.Settings, "collectives", f.Kinds,
+		"element type", f.Dtype, "reduction", f.Op, "launch", f.Launch, "root", f.Root, "warm-up", f.Warmup, "iterations", f.Iterations,
+		"--in-place", f.InPlace)
+	if err := c.enter(ctx, cluster.Hello{Version: build, Terms: what, GPUs: own, Sizes: fmt.Sprint(sizes)}); err != nil {
 		return err
 	}
 	bound, end := c.bound(ctx)

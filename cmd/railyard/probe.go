@@ -36,6 +36,10 @@ type probeFlags struct {
 
 // Run measures, and fits a profile to what was measured.
 func (f *probeFlags) Run(cmd *cobra.Command, _ []string) error {
+	return f.Group.announce(cmd, f.run(cmd))
+}
+
+func (f *probeFlags) run(cmd *cobra.Command) error {
 	stem, ok := strings.CutSuffix(f.Out, ".yaml")
 	if !ok {
 		return cli.Usagef("-o %s: a profile's name must end in .yaml", f.Out)
@@ -108,7 +112,8 @@ func (f *probeFlags) between(ctx context.Context, cmd *cobra.Command, t *topolog
 	if err != nil {
 		return err
 	}
-	if err := c.join(ctx, cluster.Hello{Version: build, Plan: "probe of " + t.Hash(), GPUs: ranks, Sizes: f.Max}, ranks); err != nil {
+	if err := c.join(ctx, cluster.Hello{Version: build, Terms: terms("command", "probe", "topology", identity(t)), GPUs: ranks,
+		Sizes: f.Max}, ranks); err != nil {
 		return err
 	}
 	f.About.Source = fmt.Sprintf("railyard probe over %d processes: %s", c.world.Size, t.Description())

@@ -30,6 +30,7 @@ type processGroup struct {
 	Sockets  int           `flag:"sockets,default=1,lo=1,hi=64"` // between each two processes
 
 	world   cluster.World
+	met     bool // the others, or they are known not to come
 	control *cluster.Group
 	data    *host.Processes
 }
@@ -39,7 +40,7 @@ func (c *processGroup) detect(topology, oneMachine string) (err error) {
 	if c.world, err = cluster.Detect(os.Getenv); err != nil || !c.several() || topology != oneMachine {
 		return err
 	}
-	return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes that %s has started", topology,
+	return cli.Usagef("-t %s is one machine: name a topology with a rank for each of the %d processes (launcher: %s)", topology,
 		c.world.Size, c.world.Launcher)
 }
 
@@ -55,6 +56,26 @@ func (f *runFlags) detect(cmd *cobra.Command) error {
 		return nil
 	}
 	return cli.NoEffect(cmd, "in one process", "sockets")
+}
+
+// announce tells the other processes why this one ends before it has met them: a file that is not there, a topology that does not
+// fit. They would wait for it otherwise.
+func (c *processGroup) announce(cmd *cobra.Command, err error) error {
+	if err == nil || c.met {
+		return err
+	}
+	world, unknown := cluster.Detect(os.Getenv)
+	if unknown != nil || world.Size < 2 {
+		return err
+	}
+	secret, unknown := cluster.Secret(os.Getenv)
+	if unknown != nil {
+		return err
+	}
+	ctx, stop := cli.UntilInterrupt(cmd)
+	defer stop()
+	cluster.Decline(ctx, world, err, cluster.Options{Secret: secret})
+	return err
 }
 
 // leads reports whether this process keeps and prints what is measured.
@@ -87,6 +108,7 @@ func (f *runFlags) meet(ctx context.Context, cmd *cobra.Command, p *planned) err
 
 // enter meets the other processes, which agree.
 func (c *processGroup) enter(ctx context.Context, hello cluster.Hello) (err error) {
+	c.met = true
 	options := cluster.Options{Wait: max(c.Deadline, time.Minute)} // schedulers start processes one by one
 	if options.Secret, err = cluster.Secret(os.Getenv); err != nil {
 		return err
@@ -112,7 +134,7 @@ func (c *processGroup) join(ctx context.Context, hello cluster.Hello, ranks int)
 func (c *processGroup) own(t *topology.Topology) (int, error) {
 	ranks, size := t.NumRanks(), c.world.Size
 	if ranks%size > 0 {
-		return 0, fmt.Errorf("%s has %d ranks for the %d processes that %s has started: each needs as many (--nodes, --gpus)",
+		return 0, fmt.Errorf("%s has %d ranks, which cannot be divided equally among %d processes (launcher: %s): change --nodes or --gpus",
 			t.Name(), ranks, size, c.world.Launcher)
 	}
 	return ranks / size, nil
@@ -160,13 +182,19 @@ func (c *processGroup) leave(err error) error {
 	return closed
 }
 
-// hello is what all processes must agree on: the build, the schedules and what is done with them.
+// hello is what all processes must agree on: the build, what the user has said, the schedules.
 func (f *runFlags) hello(p *planned, ranks int) (cluster.Hello, error) {
+	g, t := &f.Gpu, p.Question.Topology()
+	build, err := exactBuild()
+	out := cluster.Hello{Version: build, GPUs: ranks, Terms: terms("command", "run --backend "+f.Backend, "topology", identity(t),
+		"collective", p.Question.Spec().Kind, "element type", f.dtype, "reduction", f.op, "iterations", f.Iterations, "warm-up", f.Warmup,
+		"seed", f.Seed, "--in-place", f.InPlace, "--deadline", f.Group.Deadline, "mechanism", g.Mechanism, "blocks", g.Blocks,
+		"threads", g.Threads, "engine", g.Engine)}
+	if err != nil {
+		return out, err
+	}
 	var sizes []string
 	plan := sha256.New()
-	g := &f.Gpu
-	fmt.Fprintf(plan, "%s %v %v %d %d %d %v %v %s %d %d %s\n", p.Question.Topology().Hash(), f.dtype, f.op, f.Iterations, f.Warmup, f.Seed,
-		f.InPlace, f.Group.Deadline, g.Mechanism, g.Blocks, g.Threads, g.Engine)
 	var last *schedule.Schedule
 	for _, row := range p.Rows {
 		sizes = append(sizes, fmt.Sprint(int64(row.Size)))
@@ -176,12 +204,23 @@ func (f *runFlags) hello(p *planned, ranks int) (cluster.Hello, error) {
 		last = row.Schedule
 		fmt.Fprintf(plan, "from %d\n", int64(row.Size))
 		if err := schedule.Encode(plan, last); err != nil {
-			return cluster.Hello{}, err
+			return out, err
 		}
 	}
-	build, err := exactBuild()
-	return cluster.Hello{Version: build, Plan: hex.EncodeToString(plan.Sum(nil)[:8]), GPUs: ranks, Sizes: strings.Join(sizes, ",")}, err
+	out.Plan, out.Sizes = hex.EncodeToString(plan.Sum(nil)[:8]), strings.Join(sizes, ",")
+	return out, nil
 }
+
+// terms are what a user has said: names, each with its value.
+func terms(all ...any) (out []cluster.Term) {
+	for i := 0; i < len(all); i += 2 {
+		out = append(out, cluster.Term{What: fmt.Sprint(all[i]), Value: fmt.Sprint(all[i+1])})
+	}
+	return out
+}
+
+// identity is a topology's name, with a hash of all that it contains.
+func identity(t *topology.Topology) string { return t.Name() + " (" + t.Hash()[:8] + ")" }
 
 // exactBuild is the release and commit, and where no commit says all, the program itself.
 func exactBuild() (string, error) {

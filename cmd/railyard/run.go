@@ -44,6 +44,10 @@ type runFlags struct {
 
 // Run executes schedules with real data.
 func (f *runFlags) Run(cmd *cobra.Command, _ []string) error {
+	return f.Group.announce(cmd, f.run(cmd))
+}
+
+func (f *runFlags) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func TestProbeInProcesses(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, r.out[0])
 	}
 	r = launchTo(t, 2, "probe -e 1M "+topology, filepath.Join(t.TempDir(), "network.yaml"))
-	if code := r.ended(1); code != 1 || !strings.Contains(r.out[1].String(), "has 3 ranks for the 2 processes") {
+	if code := r.ended(1); code != 1 || !strings.Contains(r.out[1].String(), "has 3 ranks, which cannot be divided equally among 2 processes") {
 		t.Errorf("exit code %d, %s", code, r.out[1])
 	}
 }
@@ -208,7 +208,7 @@ func TestDisagreeingProcesses(t *testing.T) {
 	r := launch(t, 3, "--backend host -t leaf-spine-roce --nodes 4 --gpus 1 -s 1K")
 	for rank := range r.all {
 		if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(),
-			"has 4 ranks for the 3 processes that RAILYARD_RANK has started") {
+			"has 4 ranks, which cannot be divided equally among 3 processes") {
 			t.Errorf("rank %d: exit code %d, %s", rank, code, r.out[rank])
 		}
 	}
@@ -217,6 +217,33 @@ func TestDisagreeingProcesses(t *testing.T) {
 	for rank := range r.all {
 		if code := r.ended(rank); code != 2 || !strings.Contains(r.out[rank].String(), "-t host is one machine") {
 			t.Errorf("%s: rank %d: exit code %d, %s", args, rank, code, r.out[rank])
+		}
+	}
+}
+
+// TestDeclinedProcess: what one process fails at before it meets the others ends them with its reason, and what they were told
+// differently is named.
+func TestDeclinedProcess(t *testing.T) {
+	const run = "run --backend host -t leaf-spine-roce --nodes 3 --gpus 1 -s 1K"
+	for flag, want := range map[string]string{
+		"--profile not-there.yaml": "rank 1 on ",
+		"-c all_gather":            "does not agree with rank 0 on ",
+		"-n 3":                     "iterations 3, not 20",
+	} {
+		started := 0
+		r := launchOf(t, 3, run, filepath.Join(t.TempDir(), "result"), func(args ...string) *exec.Cmd {
+			if started++; started == 2 { // rank 1
+				args = append(args, strings.Fields(flag)...)
+			}
+			cmd := exec.Command("railyard", args...)
+			cmd.Env = os.Environ()
+			return cmd
+		})
+		for rank := range r.all {
+			code, said := r.ended(rank), r.out[rank].String()
+			if code != 1 || rank != 1 && !strings.Contains(said, want) || strings.Contains(said, "waited") {
+				t.Errorf("%s: rank %d: exit code %d, %s", flag, rank, code, said)
+			}
 		}
 	}
 }

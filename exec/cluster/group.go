@@ -70,6 +70,17 @@ func Join(ctx context.Context, w World, h Hello, opt Options) (*Group, error) {
 	return g, nil
 }
 
+// Decline tells the other ranks of a world why this one will not join: they end with that reason, instead of waiting for it. It
+// returns when they have heard, or have not come within opt.Linger.
+func Decline(ctx context.Context, w World, reason error, opt Options) {
+	opt, err := opt.withDefaults()
+	if err != nil || w.Size < 2 {
+		return
+	}
+	opt.Wait = opt.Linger
+	_, _ = Join(ctx, w, Hello{Failed: oneLine(reason.Error())}, opt) // which never lets it in, and returns the reason
+}
+
 // Context is cancelled when the group ends before its time; its cause says why, in one line.
 func (g *Group) Context() context.Context { return g.ctx }
 

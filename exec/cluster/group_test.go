@@ -95,6 +95,23 @@ func waitListening(t *testing.T, root string) {
 	t.Fatalf("nobody listens at %s", root)
 }
 
+// TestDeclined: a rank that cannot take part says why, to those that are there and to those that come later.
+func TestDeclined(t *testing.T) {
+	for _, rank := range []int{0, 2} {
+		r := newRun(t, 4)
+		all := []*process{r.startWith(rank, "RAILYARD_TEST_FAILED=no such file")}
+		if rank == 0 {
+			waitListening(t, r.root)
+		}
+		for other := range 4 {
+			if other != rank {
+				all = append(all, r.start(other)...)
+			}
+		}
+		r.allSay(all, fmt.Sprintf("rank %d on n%[1]d: no such file", rank))
+	}
+}
+
 func TestMissingRank(t *testing.T) {
 	r := newRun(t, 4, "RAILYARD_TEST_WAIT=4s")
 	r.allSay(r.start(0, 1, 2), "did not join: rank 3 (waited 4s")

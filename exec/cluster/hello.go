@@ -9,10 +9,15 @@ import (
 // Hello is what all ranks of a run must agree on before anything runs.
 type Hello struct {
 	Version string // the exact build
-	Plan    string // hash of what is to be run: topology, schedules, data types, iterations
+	Terms   []Term // what is to be run, as its user has said it
+	Plan    string // hash of what is to be run, all of it: schedules too
 	GPUs    int    // of each rank
 	Sizes   string // of buffers, in order
+	Failed  string // why this rank cannot take part, which is all that it has come to say; "" where it can
 }
+
+// Term is one of the things that a user says of a run, such as its collective.
+type Term struct{ What, Value string }
 
 // greeting is what a rank says when it comes.
 type greeting struct {
@@ -25,19 +30,29 @@ type greeting struct {
 // name is how messages call a rank.
 func (g greeting) name() string { return fmt.Sprintf("rank %d on %s", g.Rank, g.Host) }
 
-// difference says in what a rank does not agree with rank 0, "" where it does.
+// failure is why a rank cannot take part.
+func (g greeting) failure() error { return fmt.Errorf("%s: %s", g.name(), g.Failed) }
+
+// difference says in what a rank does not agree with rank 0, "" where it does. A plan follows from all else: its hash is named where
+// nothing else differs.
 func (g greeting) difference(root greeting) string {
 	var out []string
-	for _, x := range []struct {
-		what      string
-		has, want any
-	}{
-		{"version", g.Version, root.Version}, {"number of ranks", g.Size, root.Size}, {"plan", g.Plan, root.Plan},
-		{"GPUs of a rank", g.GPUs, root.GPUs}, {"sizes", g.Sizes, root.Sizes},
-	} {
-		if x.has != x.want {
-			out = append(out, fmt.Sprintf("%s %v, not %v", x.what, x.has, x.want))
+	differ := func(what string, has, want any) {
+		if has != want {
+			out = append(out, fmt.Sprintf("%s %v, not %v", what, has, want))
 		}
+	}
+	differ("version", g.Version, root.Version)
+	differ("number of ranks", g.Size, root.Size)
+	for i, x := range root.Terms {
+		if i < len(g.Terms) && g.Terms[i].What == x.What {
+			differ(x.What, g.Terms[i].Value, x.Value)
+		}
+	}
+	differ("GPUs of a rank", g.GPUs, root.GPUs)
+	differ("sizes", g.Sizes, root.Sizes)
+	if len(out) == 0 {
+		differ("plan", g.Plan, root.Plan)
 	}
 	if len(out) == 0 {
 		return ""
@@ -63,7 +78,10 @@ func decodeGreeting(f frame) (greeting, error) {
 		return g, fmt.Errorf("greeting: %w", err)
 	}
 	g.Host = oneLine(g.Host)
-	g.Version, g.Plan, g.Sizes = oneLine(g.Version), oneLine(g.Plan), oneLine(g.Sizes)
+	g.Version, g.Plan, g.Sizes, g.Failed = oneLine(g.Version), oneLine(g.Plan), oneLine(g.Sizes), oneLine(g.Failed)
+	for i, x := range g.Terms {
+		g.Terms[i] = Term{oneLine(x.What), oneLine(x.Value)}
+	}
 	return g, nil
 }
 

@@ -52,6 +52,10 @@ func rankMain() error {
 			*field = v
 		}
 	}
+	if why := os.Getenv("RAILYARD_TEST_FAILED"); why != "" {
+		Decline(ctx, w, errors.New(why), opt)
+		return fmt.Errorf("rank %d on n%[1]d: %s", w.Rank, why)
+	}
 	g, err := Join(ctx, w, h, opt)
 	if err != nil {
 		return err

@@ -27,6 +27,9 @@ type root struct {
 func (g *Group) receive(ctx context.Context) error {
 	r := &root{complete: make(chan struct{}), news: make(chan struct{}, 1)}
 	g.root = r
+	if g.self.Failed != "" {
+		g.finish(g.self.failure())
+	}
 	g.mu.Lock() // whoever comes waits until the listener is known
 	var err error
 	r.listener, err = listen(g.world.Root, g.opt, g.self.frame(), g.arrived)
@@ -111,6 +114,9 @@ func (g *Group) arrived(l *link) {
 // objection is why nobody can run where this rank is one of them.
 func (g *Group) objection(l *link) error {
 	p := l.peer
+	if p.Failed != "" {
+		return p.failure()
+	}
 	if text := p.difference(g.self); text != "" {
 		return errors.New(text)
 	}
