@@ -30,16 +30,23 @@ const maxLine = 1 << 20
 var (
 	// nccl-tests print the binary's name only in some versions.
 	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
-	rankLine   = regexp.MustCompile(`^#\s+Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s`)
+	rankLine   = regexp.MustCompile(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s`)
 	graphs     = regexp.MustCompile(`\bgraph: [1-9]`)
 	adapters   = regexp.MustCompile(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
+	parameters = regexp.MustCompile(`^#?\s*nThread \d+ nGpus \d+ `)
 )
+
+// launched is what launchers and readers of logs put before a line: kubectl's pod or time, srun's task, mpirun's rank, the > of a
+// quotation.
+const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>:| ?)|\d+: |\d{4}-\d\d-\d\dT\S+ )?`
+
+var before = regexp.MustCompile(`^` + launched)
 
 // Is reports whether a text is a log of nccl-tests.
 func Is(data []byte) bool { return start.Match(data) }
 
-// start begins what nccl-tests print before results.
-var start = regexp.MustCompile(`(?m)^# nThread \d+ nGpus \d+ `)
+// start begins what nccl-tests print before results; Markdown takes # for a heading's.
+var start = regexp.MustCompile(`(?m)^` + launched + `#?[ \t]*nThread \d+ nGpus \d+ `)
 
 // ParseText reads a log of nccl-tests, with whatever else has been printed into it: one
 // test or several, one after the other. Rows are of the collective that the log names,
@@ -82,14 +89,15 @@ type parser struct {
 
 func (p *parser) read(line string) {
 	r := &p.runs[len(p.runs)-1]
-	if strings.HasPrefix(line, "# nThread ") {
+	line = line[len(before.FindString(line)):]
+	if parameters.MatchString(line) {
 		if len(r.rows) > 0 {
 			p.runs = append(p.runs, run{name: p.next, nics: r.nics})
 			r = &p.runs[len(p.runs)-1]
 		}
 		p.next, r.graph = "", graphs.MatchString(line)
 	}
-	r.cpu = r.cpu || strings.HasPrefix(line, "#") && strings.Contains(line, " cputime ")
+	r.cpu = r.cpu || strings.Contains(line, " cputime ") && strings.Contains(line, " algbw ")
 	if m := adapters.FindStringSubmatch(line); m != nil {
 		r.nics, _ = units.ParseRanges(m[1], maxAdapters) // what is none is somebody else's line
 	}

@@ -65,6 +65,11 @@ func preamble(name string, hosts ...string) string {
 	return text
 }
 
+// ahead puts a launcher's words before each line.
+func ahead(words, text string) string {
+	return words + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+words) + "\n"
+}
+
 const result1MiB = "     1048576        262144     float     sum      -1    20.30   51.65   77.48      0    20.10   52.17   78.25      0\n"
 
 func TestLogs(t *testing.T) {
@@ -108,8 +113,16 @@ func TestLogs(t *testing.T) {
 			[]string{"all_reduce 2 1 20.3us 20.1us the times are the processor's: measure without -C"}},
 		{"split", strings.Replace(strings.Replace(preamble("all_reduce", "a", "a", "b", "b"), "2 Group  0", "0 Group  1", 1), "3 Group  0",
 			"1 Group  1", 1) + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us "}},
+		{"mpirun --tag-output, quoted", ahead(">   [1,0]<stdout>:", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"srun -l", ahead("0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"a launcher's rank", ahead("[0] ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"kubectl logs --timestamps", ahead("2026-11-22T17:00:00.123456789Z ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"headings of Markdown", strings.ReplaceAll(two, "# ", ""), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"cut", preamble("all_reduce", "a", "a") + result1MiB + result1MiB[:70], "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 	} {
+		if strings.Contains(c.log, "nThread") && !Is([]byte(c.log)) {
+			t.Errorf("%s: not recognised", c.name)
+		}
 		set, err := ParseText(strings.NewReader(c.log), "log", c.given)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

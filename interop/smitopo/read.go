@@ -59,6 +59,8 @@ func (p *parser) line(fields []string, text string, line int) error {
 			return errors.New("the legend names " + m[1] + ", which has no column")
 		}
 		p.m.Devices[i].Adapter = m[2]
+	case len(fields) > 1 && fields[0] == "GPU0" && (fields[1] == "GPU1" || fields[1] == "CPU"):
+		return errors.New("another matrix: a file describes one machine, so remove all but one")
 	case len(fields) == 0:
 		p.ended = len(p.m.Cells) > 0
 	case !p.ended:
@@ -95,11 +97,7 @@ func (p *parser) header(fields []string) error {
 
 func (p *parser) row(fields []string, line int) error {
 	n, at := len(p.m.Devices), len(p.m.Cells)
-	if at == n || fields[0] != p.m.Devices[at].Name {
-		if fields[0] == "Legend:" && at == n {
-			p.ended = true
-			return nil
-		}
+	if fields[0] != p.m.Devices[at].Name {
 		return errors.New("unexpected row " + fields[0] + ": rows have the order of the columns")
 	}
 	if len(fields) < n+1 {
@@ -114,6 +112,7 @@ func (p *parser) row(fields []string, line int) error {
 		cells = append(cells, c)
 	}
 	p.m.Cells = append(p.m.Cells, cells)
+	p.ended = at+1 == n
 	d := &p.m.Devices[at]
 	d.line = line
 	if rest := fields[n+1:]; d.GPU && len(rest) > 0 {

@@ -55,6 +55,9 @@ func (c Cell) String() string {
 	return string(c.Kind)
 }
 
+// access are the words of the matrix of peer access, which looks like this one.
+var access = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
+
 // parseCell reads what is printed.
 func parseCell(text string) (Cell, error) {
 	if n, ok := strings.CutPrefix(text, "NV"); ok {
@@ -65,6 +68,9 @@ func parseCell(text string) (Cell, error) {
 		return Cell{Kind: k}, nil
 	} else if text == "SOC" { // until 2017: a link between sockets
 		return Cell{Kind: SYS}, nil
+	}
+	if slices.Contains(access, text) {
+		return Cell{}, fmt.Errorf("%q is what nvidia-smi topo -p2p prints: give what topo -m does", text)
 	}
 	return Cell{}, fmt.Errorf("%q is no connection: must be X, NV#, PIX, PXB, PHB, NODE or SYS", text)
 }

@@ -149,6 +149,9 @@ var broken = []interoptest.Mistake{
 	{"GPU1\tNIC0", "GPU0\tNIC0", "two columns are called GPU0"},
 	{"GPU1\tNIC0", "NIC0\tGPU1", "line 1: GPU1 comes after an adapter"},
 	{"  NIC0: mlx5_0", "  NIC7: mlx5_7", "line 12: the legend names NIC7, which has no column"},
+	{"\n\nLegend", "\n```\nLegend", ""},
+	{"NV4\tPIX", "OK\tPIX", "\"OK\" is what nvidia-smi topo -p2p prints"},
+	{"  X    = Self", "GPU0 GPU1", "line 8: another matrix"},
 	{valid, "no topology\n", "no line that begins with GPU0"},
 }
 
