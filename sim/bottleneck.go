@@ -16,8 +16,8 @@ const (
 )
 
 // bottleneck says in words what limits: the busiest link, with the busiest of any
-// other class that is nearly as busy, or latency.
-func (p *Plan) bottleneck(r *Result) (string, error) {
+// other class that is nearly as busy, or what takes the time where no link is busy.
+func (p *Plan) bottleneck(sizes []units.Bytes, r *Result) (string, error) {
 	busiest := map[int32]int{} // by class: index into r.Links
 	best := -1
 	for i, l := range r.Links {
@@ -37,10 +37,9 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 	case r.Node != nil && r.Node.Utilisation > max(busyEnough, r.Links[best].Utilisation):
 		return r.Node.String(), nil
 	case r.Links[best].Utilisation < busyEnough:
-		steps, err := p.Steps()
+		what, err := p.idle(sizes, r)
 		l := r.Links[best]
-		return fmt.Sprintf("latency: %s; the busiest link, %s, is %.0f%% busy", units.Counted(steps, "dependent step"), p.LinkName(l),
-			100*l.Utilisation), err
+		return fmt.Sprintf("%s; the busiest link, %s, is %.0f%% busy", what, p.LinkName(l), 100*l.Utilisation), err
 	}
 	limits := []string{p.busy(r.Links[best])}
 	for class := range p.topo.Classes() {
@@ -50,6 +49,28 @@ func (p *Plan) bottleneck(r *Result) (string, error) {
 		}
 	}
 	return "link " + strings.Join(limits, "; "), nil
+}
+
+// idle says what most of the time goes to where no link is busy: steps that wait for one another, work within ranks, or transfers
+// that cannot use what links carry.
+func (p *Plan) idle(sizes []units.Bytes, r *Result) (string, error) {
+	without, err := p.play(sizes, Options{NoTransfer: true})
+	if err != nil {
+		return "", err
+	}
+	resting := units.Time(without.last) - r.Launch
+	if 2*resting < r.Time-r.Launch {
+		return "transfers below line rates", nil
+	}
+	without, err = p.play(make([]units.Bytes, len(sizes)), Options{NoTransfer: true})
+	if err != nil {
+		return "", err
+	}
+	if steps := units.Time(without.last) - r.Launch; 2*steps < resting {
+		return fmt.Sprintf("adding and copying within ranks: %v", resting-steps), nil
+	}
+	steps, err := p.Steps()
+	return "latency: " + units.Counted(steps, "dependent step"), err
 }
 
 // LinkName names a link, and the one of its parallel links that a load is about.

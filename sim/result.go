@@ -112,7 +112,7 @@ func (p *Plan) RunJobs(sizes []units.Bytes, o Options) (*Result, error) {
 		r.Trace = e.trace.out
 	}
 	p.loads(e, r)
-	r.Bottleneck, err = p.bottleneck(r)
+	r.Bottleneck, err = p.bottleneck(sizes, r)
 	return r, err
 }
 
