@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
@@ -76,6 +78,12 @@ func (f *expectFlags) asked(cmd *cobra.Command, t *topology.Topology) (a study.A
 	}
 	if a, err = asked(cmd, &f.Coll, &f.Profile, t, sizes); err != nil {
 		return a, err
+	}
+	if f.Profile.Name != "" {
+		if named, err := cost.GetMachine(f.Profile.Name); err != nil || named.NCCL() == nil {
+			return a, cmp.Or(err, cli.Usagef("--profile %s has no effect on what nccl-tests show: it has no costs of NCCL's kernels "+
+				"(railyard baseline measures them, railyard fit makes a profile of that)", f.Profile.Name))
+		}
 	}
 	a.Library = study.Library{Options: f.Library.options(), Algorithm: f.Algo, Protocol: f.Proto, Graph: f.Graph}
 	a.Library.Floor, err = launchFloor(f.Floor)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/topology"
@@ -55,7 +56,12 @@ func (s *Schedule) Plain() error {
 	if len(s.Needs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s needs %v in the switches, which this machine does not have: plan with --no-in-network", s.Algorithm, s.Needs)
+	var needs []string
+	for _, n := range s.Needs {
+		needs = append(needs, string(n))
+	}
+	return fmt.Errorf("%s needs %s in the switches, which only simulate and run --backend host have, neither kernels nor files for other "+
+		"libraries: plan with --no-in-network", s.Algorithm, strings.Join(needs, " and "))
 }
 
 // Sends reports whether an operation reads a place for others, rather than write one.
