@@ -42,7 +42,13 @@ func collected(t *testing.T) map[string]string {
 		ib += adapter(fmt.Sprintf("mlx5_%d", i), "MT4129", "Active", "LinkUp", 400, "InfiniBand")
 	}
 	ib += adapter("mlx5_8", "MT4125", "Down", "Disabled", 40, "Ethernet")
-	return map[string]string{"smi.txt": smi, "rates.txt": rates, "errors.txt": errors, "ibstat.txt": ib,
+	access := "\x1b[4m \tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\t\x1b[0m\n" // after stas00/ml-engineering, network/debug
+	for i := range 8 {
+		cells := slices.Repeat([]string{"OK"}, 8)
+		cells[i] = "X"
+		access += fmt.Sprintf(" GPU%d\t%s\n", i, strings.Join(cells, "\t"))
+	}
+	return map[string]string{"smi.txt": smi, "p2p.txt": access, "rates.txt": rates, "errors.txt": errors, "ibstat.txt": ib,
 		"topo.txt": text("../../interop/smitopo/testdata/h100-8.txt"),
 		"lspci.txt": "15:01.0 PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0)\n" +
 			"\tLnkCap: Port #1, Speed 32GT/s, Width x16, ASPM not supported\n\tLnkSta: Speed 32GT/s, Width x16\n" +
@@ -80,6 +86,7 @@ func (p *plantedText) in(t *testing.T, files map[string]string) {
 // plantedTexts are faults in what the files say: the file, what comes before (a GPU, an adapter), what is replaced by what, and the
 // rule that finds it.
 var plantedTexts = []plantedText{
+	{"p2p.txt", " GPU4\t", "OK\tOK", "CNS\tOK", "p2p-off", "GPU 4 reaches 6 of 7 other GPUs"},
 	{"smi.txt", "GPU 00000000:BB:00.0", "Current : 16x", "Current : 8x", "pcie-width", "GPU 5 has 8 of 16 PCIe lanes"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "Max : 5", "Max : 4", "pcie-generation", "GPU 1 runs PCIe 4.0 at most"},
 	{"smi.txt", "GPU 00000000:3B:00.0", "DRAM Uncorrectable : 0", "DRAM Uncorrectable : 3", "ecc-uncorrected", "GPU 1 has 3 memory errors"},

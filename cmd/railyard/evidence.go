@@ -44,6 +44,7 @@ var evidenceKinds = []evidenceKind{
 	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink},
 	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink},
 	{"a Prometheus exporter", "", prometheus.Is, prometheus.Read},
+	{"nvidia-smi topo -p2p r", "topo-p2p.txt", smitopo.IsAccess, smitopo.ReadAccess},
 	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix},
 	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins, readNCCL},
 	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read},

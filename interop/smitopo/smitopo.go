@@ -55,9 +55,6 @@ func (c Cell) String() string {
 	return string(c.Kind)
 }
 
-// access are the words of the matrix of peer access, which looks like this one.
-var access = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
-
 // parseCell reads what is printed.
 func parseCell(text string) (Cell, error) {
 	if n, ok := strings.CutPrefix(text, "NV"); ok {
