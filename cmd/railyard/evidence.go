@@ -21,6 +21,7 @@ import (
 	"railyard/interop/nvidiasmi"
 	"railyard/interop/prometheus"
 	"railyard/interop/smitopo"
+	"railyard/interop/torchlog"
 	"railyard/model/health"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -133,7 +134,7 @@ func evidenceNames() (names []string) {
 	for _, k := range wordKinds {
 		names = append(names, k.name)
 	}
-	return names
+	return append(names, watchdog)
 }
 
 // take reads a file.
@@ -156,6 +157,9 @@ func (e *evidence) take(file string) error {
 
 func (e *evidence) takeText(file string, data []byte) error {
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
+	if i < 0 && torchlog.Is(data) { // somewhere in what a program has printed
+		return e.takeWatchdog(file, data)
+	}
 	if i < 0 {
 		return unknownKind{file, len(bytes.TrimSpace(data)) == 0, nccltests.Is(data)}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"railyard/interop/ncclprofiler"
 	"railyard/interop/ncclras"
 	"railyard/interop/nccltests"
+	"railyard/interop/torchlog"
 	"railyard/model/health"
 	"railyard/model/measurement"
 	"railyard/model/observed"
@@ -38,6 +40,7 @@ type words struct {
 	rolls []*observed.Roll
 	calls []observed.Call
 	trace ncclprofiler.Trace // of all files of NCCL's profiler plugin
+	given torchlog.Log       // collectives that PyTorch's watchdog gave up
 
 	setups  []report.DoctorSetup // what NCCL set up, and chose, and what collectives took, once it is judged
 	choices []report.DoctorChoice
@@ -92,6 +95,18 @@ func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evide
 	}
 }
 
+// watchdog is what programs print, with the words of PyTorch's watchdog in it.
+const watchdog = "PyTorch's watchdog"
+
+func (e *evidence) takeWatchdog(file string, data []byte) error {
+	if err := e.words.given.Read(bytes.NewReader(data), file); err != nil {
+		return err
+	}
+	e.words.files++
+	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: watchdog})
+	return nil
+}
+
 // headOfWords is how much of a file tells its kind, in bytes.
 const headOfWords = 64 << 10
 
@@ -118,6 +133,14 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 	recordings, err := readDumps(e.words.dumps)
 	if err != nil {
 		return err
+	}
+	if err := e.readWatchdogs(); err != nil {
+		return err
+	}
+	if len(recordings) == 0 { // which say the same, and more
+		var notes []string
+		recordings, notes = e.words.given.Recordings()
+		e.noteAll(notes)
 	}
 	found := append(hang.OfRecordings(recordings), hang.OfRolls(e.words.rolls)...)
 	if len(e.words.logs) > 0 {
@@ -227,6 +250,22 @@ func readDumps(files []string) ([]*observed.Recording, error) {
 		return nil, fmt.Errorf("%s", oneLine(err))
 	}
 	return out, nil
+}
+
+// readWatchdogs reads what PyTorch's watchdog has printed into NCCL's logs.
+func (e *evidence) readWatchdogs() error {
+	for _, file := range e.words.logs {
+		f, err := foreign.Open(file)
+		if err != nil {
+			return err
+		}
+		err = e.words.given.Read(f, file)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readLogs reads all logs of a job as one.

@@ -58,9 +58,9 @@ func (j *job) finding(s *stall, consequences int) health.Finding {
 		j.missingFinding(s, &f)
 	case len(s.silent) > 0:
 		f.Rule = "hang/no-dump"
-		f.Says = fmt.Sprintf("hangs in %s: there is no dump of %s", s.what(), ranks(s.silent))
-		f.Why = "all ranks that left a dump are in it: it waits for those that left none, whose processes have probably ended"
-		f.Do = fmt.Sprintf("look for the end of %s in its log, and for its dump; give all dumps together", ranks(s.silent))
+		f.Says = fmt.Sprintf("hangs in %s: nothing was heard of %s", s.what(), ranks(s.silent))
+		f.Why = "all ranks that left a dump, or words in a log, wait in it for those that left none, whose processes have probably ended"
+		f.Do = fmt.Sprintf("look for the end of %s in its log, and for its dump; give those of all ranks together", ranks(s.silent))
 	case s.timeout:
 		f.Rule = "hang/all-came"
 		f.Says = fmt.Sprintf("timed out in %s though all %d ranks had joined", s.what(), len(s.waiting))

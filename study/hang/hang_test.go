@@ -32,7 +32,7 @@ func TestRealDumps(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	got = OfRecordings(list[:3])
-	if len(got) != 1 || got[0].Rule != "hang/no-dump" || !strings.Contains(got[0].Says, "no dump of rank 3") {
+	if len(got) != 1 || got[0].Rule != "hang/no-dump" || !strings.Contains(got[0].Says, "nothing was heard of rank 3") {
 		t.Errorf("%+v", got)
 	}
 }

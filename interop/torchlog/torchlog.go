@@ -1,0 +1,191 @@
+// Package torchlog reads what PyTorch's watchdog writes into a job's log when collectives time out: which rank waits in which
+// collective of which group. The lines are those of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp from 2.3 on.
+package torchlog
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/model/collective"
+	"railyard/model/observed"
+)
+
+// Bounds of a log.
+const (
+	maxLine  = 1 << 20
+	maxRanks = 1 << 20
+)
+
+var (
+	whose   = regexp.MustCompile(`\[rank(\d+)\]:`)
+	timeout = regexp.MustCompile(`Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), OpType=(\w+)` +
+		`(?:, NumelIn=(\d+), NumelOut=\d+)?, Timeout\(ms\)=\d+\) ran for (\d+) milliseconds`)
+	status = regexp.MustCompile(`\[PG (?:ID \d+ PG GUID )?([^\s(]+)(?:\(([^)]*)\))? Rank (\d+)\].*` +
+		`(?:at work|work sequence id|NCCL work): (\d+),?.* last enqueued (?:NCCL )?work: -?\d+, last completed (?:NCCL )?work: -?\d+`)
+)
+
+// Is reports whether a text has such lines.
+func Is(data []byte) bool { return status.Match(data) }
+
+// Log is the logs of a job's ranks, read one after the other.
+type Log struct {
+	waits []wait
+	given map[issue]op // what ranks wait in, by rank and number
+}
+
+type issue struct {
+	rank int
+	seq  int64
+}
+
+// op is a collective that was given up.
+type op struct {
+	name, signature string
+	ran             int64 // ms
+}
+
+// wait is where a rank stands in a group.
+type wait struct {
+	file         string
+	group, about string
+	rank, place  int // of the job, and in the group
+	seq          int64
+}
+
+// Read adds a log, with whatever else has been printed into it.
+func (l *Log) Read(r io.Reader, file string) error {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for in.Scan() {
+		n++
+		l.line(in.Text(), file)
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", file, n+1, err)
+	}
+	return nil
+}
+
+func (l *Log) line(text, file string) {
+	who := whose.FindStringSubmatch(text)
+	if who == nil {
+		return
+	}
+	rank, ok := number(who[1])
+	if !ok || rank >= maxRanks {
+		return
+	}
+	if m := timeout.FindStringSubmatch(text); m != nil {
+		seq, ok1 := number(m[1])
+		ran, ok2 := number(m[4])
+		if key := (issue{int(rank), seq}); ok1 && ok2 && l.given[key].name == "" {
+			if l.given == nil {
+				l.given = map[issue]op{}
+			}
+			name, signature := called(m[2], m[3])
+			l.given[key] = op{name, signature, ran}
+		}
+	}
+	if m := status.FindStringSubmatch(text); m != nil {
+		place, ok1 := number(m[3])
+		seq, ok2 := number(m[4])
+		if ok1 && ok2 && place < maxRanks {
+			l.waits = append(l.waits, wait{file, m[1], m[2], int(rank), int(place), seq})
+		}
+	}
+}
+
+// most bounds numbers: as nanoseconds, milliseconds stay below 2^63.
+const most = 1 << 40
+
+func number(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n < most
+}
+
+// called is an operation's name, and what all ranks must give alike.
+func called(kind, elements string) (name, signature string) {
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(kind, "_"), "_BASE"))
+	k, err := collective.Parse(name)
+	if err != nil {
+		return name, ""
+	}
+	if even := strings.HasPrefix(kind, "_"); elements != "" && (k == collective.AllReduce || k == collective.Broadcast ||
+		k == collective.Reduce || even && (k == collective.AllGather || k == collective.ReduceScatter)) {
+		signature = elements + " elements"
+	}
+	return k.String(), signature
+}
+
+// moment is when all collectives are taken to have been given up: logs say how long each had run.
+const moment = 1 << 62
+
+// Recordings are what each rank waits in. Notes say of which groups nothing follows.
+func (l *Log) Recordings() (out []*observed.Recording, notes []string) {
+	groups := map[string][]wait{}
+	for _, w := range l.waits {
+		if !slices.ContainsFunc(groups[w.group], func(o wait) bool { return o.rank == w.rank }) { // the first is where it stands
+			groups[w.group] = append(groups[w.group], w)
+		}
+	}
+	byRank := map[int]*observed.Recording{}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		list := groups[name]
+		slices.SortFunc(list, func(a, b wait) int { return cmp.Compare(a.rank, b.rank) })
+		g, one := groupOf(list)
+		if !one {
+			notes = append(notes, fmt.Sprintf("%s: the log calls several groups of ranks %q: who of them waits for whom is not known; "+
+				"flight-recorder dumps say it", list[0].file, name))
+			continue
+		}
+		for _, w := range list {
+			r := byRank[w.rank]
+			if r == nil {
+				r = &observed.Recording{File: w.file, Rank: w.rank}
+				byRank[w.rank] = r
+				out = append(out, r)
+			}
+			what := l.what(w, list)
+			r.Ops = append(r.Ops, observed.Op{Group: len(r.Groups), Seq: w.seq, Name: what.name, Signature: what.signature, Peer: -1,
+				State: observed.Started, TimedOut: true, Created: moment - what.ran*1_000_000, Ended: moment})
+			r.Groups = append(r.Groups, g)
+		}
+	}
+	return out, notes
+}
+
+// what a rank waits in; where its own lines do not say it, what others of the group say of the same number.
+func (l *Log) what(w wait, group []wait) op {
+	for _, o := range append([]wait{w}, group...) {
+		if x, ok := l.given[issue{o.rank, w.seq}]; ok && o.seq == w.seq {
+			return x
+		}
+	}
+	return op{name: "collective"}
+}
+
+// groupOf is the group of ranks that wait; false where they cannot all be of one. Where each has its rank of the job, ranks below
+// the last belong to the group, too.
+func groupOf(list []wait) (observed.Group, bool) {
+	g := observed.Group{Name: list[0].group, About: list[0].about}
+	places, all := map[int]bool{}, true
+	for _, w := range list {
+		if places[w.place] {
+			return g, false
+		}
+		places[w.place] = true
+		all = all && w.place == w.rank
+	}
+	for rank := 0; all && rank <= list[len(list)-1].rank; rank++ {
+		g.Ranks = append(g.Ranks, rank)
+	}
+	return g, true
+}
