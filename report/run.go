@@ -22,6 +22,7 @@ type RunDocument struct {
 	Processes int      `json:"processes,omitempty" doc:"that ran the ranks together; absent for one"`
 	Timed     bool     `json:"timed" doc:"false: run for correctness only, the times mean nothing"`
 	Others    float64  `json:"others,omitempty" as:"share" doc:"of this machine's processors, which other programs kept busy meanwhile"`
+	Crowd     float64  `json:"ranks_per_processor,omitempty" doc:"of processes on rank 0's machine, where it has fewer processors"`
 	Replans   []Replan `json:"replans,omitempty" doc:"sizes planned again before a repetition, as the load of links had changed"`
 	Rows      []RunRow `json:"rows" csv:""`
 }
@@ -166,6 +167,10 @@ func (d *RunDocument) misses() []string {
 	if d.Others >= busy {
 		out = append(out, fmt.Sprintf("# Busy machine         : other programs kept %.0f %% of its processors busy while it was "+
 			"calibrated and measured: predictions and times are those of a busy machine; run again when it is quiet", 100*d.Others))
+	}
+	if d.Crowd > 0 {
+		out = append(out, fmt.Sprintf("# Crowded machine      : %.3g ranks a processor: they wait for their turns, which no "+
+			"prediction counts; take more machines, or fewer ranks", d.Crowd))
 	}
 	for _, r := range d.Rows {
 		switch fastest := r.MeasuredUS.Min; {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -138,6 +139,18 @@ func (c *processGroup) own(t *topology.Topology) (int, error) {
 			t.Name(), ranks, size, c.world.Launcher)
 	}
 	return ranks / size, nil
+}
+
+// crowd is how many ranks there are for each of this machine's processors, where several processes have more than one; 0 else.
+func (c *processGroup) crowd(t *topology.Topology) float64 {
+	if !c.several() || c.control == nil {
+		return 0
+	}
+	ranks := t.NumRanks() / c.world.Size * c.control.Local()
+	if ranks <= runtime.NumCPU() {
+		return 0
+	}
+	return float64(ranks) / float64(runtime.NumCPU())
 }
 
 // all are the processes, for GPUs.

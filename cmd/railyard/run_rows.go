@@ -61,6 +61,9 @@ func (f *runFlags) recorded(ctx context.Context, cmd *cobra.Command, p *planned,
 	if f.onHost() && !f.Group.several() {
 		d.Others = f.meter.Others()
 	}
+	if f.Backend == backendHost {
+		d.Crowd = f.Group.crowd(p.Question.Topology())
+	}
 	if err := dir.finish(d); err != nil && runErr == nil {
 		runErr = err
 	}
