@@ -29,6 +29,10 @@ type Floors map[runKey]units.Time
 // mle-h200x8 in validation/); a first row that takes more was a run that had not warmed up.
 const launch = 15 * units.Microsecond
 
+// clearOfLaunches is how many times its launch floor a run must take to say what the kernel takes. Launches and kernels add in
+// squares (nccl.PredictLaunched): at six times the floor launches are one or two percent of the time, less than two runs differ by.
+const clearOfLaunches = 6
+
 // LaunchFloors finds the floor of every run in which one process launches for all GPUs:
 // a parameter of the run, not of the hardware. It is the median of the times of its
 // smallest sizes, but no more than any larger one took, or than launches can cost.

@@ -88,7 +88,7 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if err != nil {
 		return fit.KernelCase{}, err
 	}
-	if floor := c.Floors[runOf(m)]; m.Time < 3*floor {
+	if floor := c.Floors[runOf(m)]; m.Time < clearOfLaunches*floor {
 		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops + x.Work.Posts, Steps: x.Work.Steps,
