@@ -15,8 +15,8 @@ import (
 // proxiedOp is a schedule over several processes in one kernel a rank, whose messages to other nodes a proxy carries.
 type proxiedOp struct {
 	m     *memory
-	ranks [][2]launches // by rank and half of the slots
-	round *proxy.Round  // nil where it did not come to that
+	ranks [][]launches // by rank and turn of the slots
+	round *proxy.Round // nil where it did not come to that
 }
 
 func (o *proxiedOp) memory() *memory { return o.m }
@@ -28,8 +28,11 @@ func (o *proxiedOp) close() error {
 	return o.round.End()
 }
 
-// launch runs the kernel for the half that the launch numbered i + 1 has.
-func (o *proxiedOp) launch(g *gpu, i int) error { return o.ranks[g.Rank][(i+1)%2].run(g.Stream, i) }
+// launch runs the kernel for the slots that the launch numbered i + 1 has.
+func (o *proxiedOp) launch(g *gpu, i int) error {
+	turns := o.ranks[g.Rank]
+	return turns[(i+1)%len(turns)].run(g.Stream, i)
+}
 
 func (o *proxiedOp) graphs(count int) ([]driver.Graph, error) {
 	return o.m.n.capture(count, o.launch)
@@ -50,8 +53,8 @@ func (n *Node) proxiedOf(s *schedule.Schedule, cfg Config, how Method) (code, er
 	if err != nil {
 		return nil, err
 	}
-	if 2*p.SlotHalf > mostSlots {
-		return nil, fmt.Errorf("%d bytes of slots for a rank's messages by proxy, at most %d are taken: use engine=stages", 2*p.SlotHalf,
+	if slots := int64(p.SlotTurns) * p.SlotBytes; slots > mostSlots {
+		return nil, fmt.Errorf("%d bytes of slots for a rank's messages by proxy, at most %d are taken: use engine=stages", slots,
 			int64(mostSlots))
 	}
 	how.Specialise = false // plans name the memory of a run
@@ -69,12 +72,12 @@ func (c *proxiedCode) source(place int) source { return c.programCode.source(c.n
 
 func (c *proxiedCode) needs() needs {
 	x := c.programCode.needs()
-	x.plan *= 2
+	x.plan *= int64(c.p.SlotTurns)
 	return x
 }
 
 func (c *proxiedCode) load(m *memory) (operation, error) {
-	o := &proxiedOp{m: m, ranks: make([][2]launches, len(m.n.gpus))}
+	o := &proxiedOp{m: m, ranks: make([][]launches, len(m.n.gpus))}
 	shared := make([][]byte, len(m.n.gpus))
 	err := m.loaded(func(g *gpu) (err error) {
 		if err := g.share(proxy.Bytes(c.p)); err != nil {
@@ -109,31 +112,32 @@ func (g *gpu) unshare() (err error) {
 	return err
 }
 
-// place puts a rank's plan into its memory, once for each half.
-func (c *proxiedCode) place(m *memory, g *gpu) (both [2]launches, err error) {
+// place puts a rank's plan into its memory, once for each turn of the slots.
+func (c *proxiedCode) place(m *memory, g *gpu) (all []launches, err error) {
+	all = make([]launches, c.p.SlotTurns)
 	rank := m.n.number(g.place)
 	x, err := c.plans[rank].placer(m, g)
 	if err != nil {
-		return both, err
+		return nil, err
 	}
 	x.rank = rank
-	for half := range both {
-		x.address = func(r block.Ref) uint64 { return uint64(c.ref(m, g, half, r)) }
-		if both[half], err = x.launch(c.p.Lanes[rank], c.p.Instances, c.p.Blocks(), true); err != nil {
-			return both, err
+	for turn := range all {
+		x.address = func(r block.Ref) uint64 { return uint64(c.ref(m, g, turn, r)) }
+		if all[turn], err = x.launch(c.p.Lanes[rank], c.p.Instances, c.p.Blocks(), true); err != nil {
+			return nil, err
 		}
-		both[half].shape.Overlap = c.how.Overlap && g.Overlap
+		all[turn].shape.Overlap = c.how.Overlap && g.Overlap
 	}
-	return both, m.n.fits(g, x.kernel, both[0].shape, m.n.Share()) // kernels of all nodes wait for one another
+	return all, m.n.fits(g, x.kernel, all[0].shape, m.n.Share()) // kernels of all nodes wait for one another
 }
 
-// ref is the address of a place, whose rank is numbered as the schedule does, for launches of a half.
-func (c *proxiedCode) ref(m *memory, g *gpu, half int, r block.Ref) driver.Ptr {
+// ref is the address of a place, whose rank is numbered as the schedule does, for launches of a turn.
+func (c *proxiedCode) ref(m *memory, g *gpu, turn int, r block.Ref) driver.Ptr {
 	switch r.Buffer {
 	case block.BellBuffer:
 		return g.shared.At + driver.Ptr(r.Offset)
 	case block.SlotBuffer:
-		return g.shared.At + driver.Ptr(proxy.SlotsAt(c.p)+int64(half)*c.p.SlotHalf+r.Offset)
+		return g.shared.At + driver.Ptr(proxy.SlotsAt(c.p)+int64(turn)*c.p.SlotBytes+r.Offset)
 	}
 	r.Rank = slices.Index(m.n.others.nodes[m.n.others.node], r.Rank)
 	return m.ref(r)

@@ -130,14 +130,14 @@ func (b *fakeBlock) run(list []block.Op, slice int) {
 		op := &list[i]
 		value := int64(b.epoch<<20 | (op.Value + slice*op.PerSlice))
 		if op.Flags&block.Earlier != 0 {
-			value = int64((b.epoch-2)<<20 | op.Value)
+			value = int64((b.epoch-op.PerSlice)<<20 | op.Value)
 		}
 		for peers := op.Peers; peers != 0; peers &= peers - 1 {
 			flag := b.flag(op, bits.TrailingZeros32(peers))
 			if op.Kind == block.Signal {
 				flag.Store(value)
 			}
-			for op.Kind == block.Wait && flag.Load() < value && b.ctx.Err() == nil && (op.Flags&block.Earlier == 0 || b.epoch > 2) {
+			for op.Kind == block.Wait && flag.Load() < value && b.ctx.Err() == nil && (op.Flags&block.Earlier == 0 || b.epoch > op.PerSlice) {
 				runtime.Gosched()
 			}
 		}
@@ -166,7 +166,7 @@ func (b *fakeBlock) multi(op *block.Op, slice int) {
 	n := min(max(op.Limit-skip, 0), b.lane.Unit)
 	at := func(r block.Ref) []byte {
 		if r.Buffer == block.SlotBuffer {
-			return b.shared[r.Rank-b.first][SlotsAt(b.p)+int64(b.epoch&1)*b.p.SlotHalf+r.Offset+skip:]
+			return b.shared[r.Rank-b.first][SlotsAt(b.p)+int64(b.epoch%b.p.SlotTurns)*b.p.SlotBytes+r.Offset+skip:]
 		}
 		return b.mem[r.Rank][r.Buffer][r.Offset+skip:]
 	}

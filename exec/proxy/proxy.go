@@ -47,13 +47,14 @@ func (x *Proxy) Close() error { return x.transport.Close() }
 // SlotsAt is where slots lie in the memory that a rank shares with the proxy: behind bells and flags.
 func SlotsAt(p *block.Program) int64 { return int64(p.BellLines()) * block.FlagLine }
 
-// Bytes is how much that memory is: slots have two halves.
-func Bytes(p *block.Program) int64 { return SlotsAt(p) + 2*p.SlotHalf }
+// Bytes is how much that memory is.
+func Bytes(p *block.Program) int64 { return SlotsAt(p) + int64(p.SlotTurns)*p.SlotBytes }
 
 // Round is a program's messages while they are carried.
 type Round struct {
 	x       *Proxy
-	half    int64
+	slots   int64 // bytes of a launch's
+	turns   int   // launches that have some
 	bells   []*bell
 	peers   []int // processes in other nodes
 	windows uint32
@@ -79,7 +80,7 @@ type bell struct {
 // Begin carries what a program's kernels leave in the memory of this process's ranks, from launch 1 on, until End. All processes
 // begin; kernels are launched when all have. Where the network fails, lost is called with the reason, and no more is carried.
 func (x *Proxy) Begin(ctx context.Context, p *block.Program, memory [][]byte, lost func(error)) (*Round, error) {
-	r := &Round{x: x, half: p.SlotHalf, windows: x.windows, end: p.BellLines(), ends: make([]atomic.Int64, x.Size),
+	r := &Round{x: x, slots: p.SlotBytes, turns: p.SlotTurns, windows: x.windows, end: p.BellLines(), ends: make([]atomic.Int64, x.Size),
 		done: make(chan struct{})}
 	x.windows += uint32(p.Ranks)
 	own := x.Process * x.Ranks
@@ -159,7 +160,7 @@ func (r *Round) run(ctx context.Context, lost func(error)) {
 func (r *Round) turn(idle *int) (moved bool, err error) {
 	for _, b := range r.bells {
 		for raised := int(b.raised.Load()); b.told < raised; moved = true {
-			if err := r.serve(b); err != nil {
+			if err := r.serve(b, raised); err != nil {
 				return moved, err
 			}
 		}
@@ -173,13 +174,18 @@ func (r *Round) turn(idle *int) (moved bool, err error) {
 	return moved, r.x.transport.Poll()
 }
 
-// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes.
-func (r *Round) serve(b *bell) error {
+// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes. What was taken is said of all
+// launches at once.
+func (r *Round) serve(b *bell, raised int) error {
 	before := b.told
+	if b.Line == block.Taken {
+		b.told = raised
+		return r.x.transport.Signal(b.peer, b.window, b.signal, int64(raised-before))
+	}
 	b.told = b.Next(before)
 	add := int64(b.told - before)
 	launch, slice, message := b.Step(b.told)
-	half := int64(launch&1) * r.half
+	skipped := int64(launch%r.turns) * r.slots
 	last := -1
 	for i, p := range message {
 		if _, n := b.Share(p, slice, b.instance); n > 0 {
@@ -198,8 +204,8 @@ func (r *Round) serve(b *bell) error {
 		if i == last {
 			raise = add
 		}
-		from := half + p.From + skip
-		err := r.x.transport.Put(b.peer, b.window, half+p.At+skip, b.signal, raise, [][]byte{b.slots[from : from+n : from+n]})
+		from := skipped + p.From + skip
+		err := r.x.transport.Put(b.peer, b.window, skipped+p.At+skip, b.signal, raise, [][]byte{b.slots[from : from+n : from+n]})
 		if err != nil {
 			return err
 		}

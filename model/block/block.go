@@ -78,7 +78,7 @@ const (
 	Relaxed uint8 = 1 << iota // signal, wait: only says that the kernel has begun
 	Scale                     // the result is complete: an average is divided here
 	Barrier                   // the block's threads wait for one another first
-	Earlier                   // wait: for the launch before the last
+	Earlier                   // wait: for the launch PerSlice before this one
 	Pairs                     // source k goes to destination k: multi, up to maxPairs; packets, packet source or target k
 	// where there is plenty, some threads put while the others take: of lines half of the warps, of words a quarter of the threads
 	Halves
@@ -117,7 +117,7 @@ type Op struct {
 	Line                        uint8   // Signal, Wait
 	Peers                       uint32  // Signal, Wait: set of ranks
 	Lane                        int     // Signal, Wait: whose line
-	Value, PerSlice             int     // Signal, Wait: step
+	Value, PerSlice             int     // Signal, Wait: step; PerSlice of Earlier is how many launches earlier
 	Limit                       int64   // bytes from the references to the end of the block's part
 	Limits                      []int64 // packets in pairs: of each pair; Limit is the longest
 }
@@ -134,12 +134,13 @@ type Program struct {
 	Ranks, Instances int
 	Lanes            [][]Lane // by rank
 	Scratch          int64    // bytes by rank
-	PacketHalf       int64    // bytes of one half of the packet buffer
+	PacketHalf       int64    // bytes of one half of the packet buffer, of which launches take turns
 	Mechanism        Mechanism
 	// Of ranks in several nodes:
-	Node     []int    // by rank; nil where all are in one
-	Bells    [][]Bell // by rank: what its proxy carries
-	SlotHalf int64    // bytes of one half of a rank's slots
+	Node      []int    // by rank; nil where all are in one
+	Bells     [][]Bell // by rank: what its proxy carries
+	SlotBytes int64    // of a rank's slots of a launch
+	SlotTurns int      // launches that have slots of their own, by turns
 }
 
 // Blocks are the blocks a rank needs at once.
@@ -158,6 +159,9 @@ const (
 	EpochWords = 4
 	FlagLine   = 128
 )
+
+// packetTurns are the halves of a packet buffer.
+const packetTurns = 2
 
 // Compile turns a valid schedule into block programs. The error says what the kernels
 // cannot do.
@@ -181,7 +185,8 @@ func (c *compiler) compile() (*Program, error) {
 			return nil, err
 		}
 	}
-	p.PacketHalf, p.SlotHalf = slices.Max(c.packetBytes), slices.Max(c.slotBytes)
+	p.PacketHalf, p.SlotBytes = slices.Max(c.packetBytes), slices.Max(c.slotBytes)
+	p.takeTurns()
 	p.Scratch = p.scratchUsed()
 	return p, p.check()
 }

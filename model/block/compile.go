@@ -15,7 +15,7 @@ type compiler struct {
 	x           *schedule.Expander
 	at          *pieces
 	packetBytes []int64 // by rank: bytes used of a half of the packet buffer
-	slotBytes   []int64 // by rank: bytes used of a half of the slots
+	slotBytes   []int64 // by rank: bytes used of a launch's slots
 	node        []int   // of each rank, where proxies carry messages between nodes
 }
 

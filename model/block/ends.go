@@ -9,7 +9,8 @@ import (
 func (e *emission) grant(steps []step) {
 	if e.c.o.Mechanism.Flagged() {
 		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.before, Wait, otherEnds(steps, false, anywhere), Taken, 1, Earlier|Relaxed)
+			e.once(&e.before, Wait, otherEnds(steps, false, within), Taken, 1, Earlier|Relaxed)
+			e.once(&e.before, Wait, otherEnds(steps, false, elsewhere), Taken, 1, Earlier|Relaxed)
 		}
 		return
 	}
@@ -89,12 +90,17 @@ func readsAfterLastMessage(st *strand, reader, owner int) bool {
 // once appends an operation that runs once a launch.
 func (e *emission) once(list *[]Op, k Kind, peers uint32, line uint8, value int, flags uint8) {
 	if peers != 0 {
-		*list = append(*list, Op{Kind: k, Flags: flags, Line: line, Peers: peers, Lane: e.st.lane, Value: value})
+		op := Op{Kind: k, Flags: flags, Line: line, Peers: peers, Lane: e.st.lane, Value: value}
+		if flags&Earlier != 0 {
+			op.PerSlice = packetTurns // of slots more, once their number is known
+		}
+		*list = append(*list, op)
 	}
 }
 
 // Which messages' other ends are looked for.
-func anywhere(*message) bool    { return true }
+func anywhere(*message) bool   { return true }
+func within(m *message) bool   { return !m.crosses }
 func elsewhere(m *message) bool { return m.crosses }
 
 // otherEnds is the set of ranks that this one receives from, or sends to, in some messages.

@@ -15,21 +15,23 @@ import (
 // of what is compiled. Bytes are added modulo 256. Of each rank, one launch follows another; when one
 // begins its input is new and its output poisoned, when one ends its output has to be right.
 type playOff struct {
-	s       *schedule.Schedule
-	o       Options
-	p       *Staged
-	layout  *schedule.Layout
-	random  *rand.Rand
-	node    []int             // of each rank, whose memory those of others do not reach; nil: all do
-	half    int64             // bytes of slots
-	mem     map[[2]int][]byte // by rank and buffer
-	flags   map[flagOf]int
-	packets map[packetAt]packet
-	wanted  map[packetAt]bool      // what is ever taken
-	waiting map[any][]*playedBlock // for a flag (flagOf) or for a packet (packetAt)
-	ranks   []playing
-	pairs   []*playedPair
-	bells   []*playedBell
+	s        *schedule.Schedule
+	o        Options
+	p        *Staged
+	layout   *schedule.Layout
+	random   *rand.Rand
+	node     []int // of each rank, whose memory those of others do not reach; nil: all do
+	slots    int64 // bytes of a launch's
+	turns    int   // launches that have slots
+	launches int
+	mem      map[[2]int][]byte // by rank and buffer
+	flags    map[flagOf]int
+	packets  map[packetAt]packet
+	wanted   map[packetAt]bool      // what is ever taken
+	waiting  map[any][]*playedBlock // for a flag (flagOf) or for a packet (packetAt)
+	ranks    []playing
+	pairs    []*playedPair
+	bells    []*playedBell
 }
 
 // flagOf is a flag in the memory of to.
@@ -104,7 +106,8 @@ func (s stretch) meets(list []stretch) bool {
 	})
 }
 
-const playedLaunches = 3
+// playedLaunches are those of what has packets.
+const playedLaunches = packetTurns + 1
 
 // oneStage is a program for one node.
 func oneStage(p *Program) *Staged {
@@ -118,9 +121,10 @@ func oneStage(p *Program) *Staged {
 // proxied is what plays off a program whose messages between nodes proxies carry.
 func proxied(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
 	x := newPlayOff(s, o, oneStage(p), random)
-	x.node, x.half = p.Node, p.SlotHalf
+	x.node, x.slots, x.turns = p.Node, p.SlotBytes, p.SlotTurns
+	x.launches = x.turns + 1
 	for r := range s.Spec.Ranks {
-		x.mem[[2]int{r, SlotBuffer}] = make([]byte, 2*p.SlotHalf)
+		x.mem[[2]int{r, SlotBuffer}] = make([]byte, int64(p.SlotTurns)*p.SlotBytes)
 		for i := range p.Bells[r] {
 			for instance := range p.Instances {
 				x.bells = append(x.bells, &playedBell{Bell: &p.Bells[r][i], rank: r, instance: instance, urgency: random.Float64()})
@@ -133,7 +137,7 @@ func proxied(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *pl
 func newPlayOff(s *schedule.Schedule, o Options, p *Staged, random *rand.Rand) *playOff {
 	x := &playOff{s: s, o: o, p: p, layout: schedule.NewLayout(s, o.Count, 1), random: random, mem: map[[2]int][]byte{},
 		flags: map[flagOf]int{}, packets: map[packetAt]packet{},
-		wanted: map[packetAt]bool{}, waiting: map[any][]*playedBlock{}, ranks: make([]playing, s.Spec.Ranks)}
+		launches: playedLaunches, wanted: map[packetAt]bool{}, waiting: map[any][]*playedBlock{}, ranks: make([]playing, s.Spec.Ranks)}
 	for r := range s.Spec.Ranks {
 		in, out := x.layout.Elements(r, schedule.Input), x.layout.Elements(r, schedule.Output)
 		if o.InPlace {
@@ -351,11 +355,11 @@ func (x *playOff) run() error {
 
 // follow goes on with a rank, from launch to launch.
 func (x *playOff) follow(rank int) error {
-	for x.goOn(rank) && x.ranks[rank].epoch <= playedLaunches {
+	for x.goOn(rank) && x.ranks[rank].epoch <= x.launches {
 		if err := x.end(rank); err != nil {
 			return err
 		}
-		if x.ranks[rank].epoch == playedLaunches {
+		if x.ranks[rank].epoch == x.launches {
 			x.ranks[rank].epoch++ // it has ended
 			return nil
 		}
@@ -428,11 +432,11 @@ func (b *playedBlock) op() *Op {
 	return nil
 }
 
-// seen is a place of the block's kernel as the schedule numbers ranks, in the launch's half of slots.
+// seen is a place of the block's kernel as the schedule numbers ranks, in the launch's slots.
 func (x *playOff) seen(b *playedBlock, r Ref) Ref {
 	r.Rank = b.ranks[r.Rank]
 	if r.Buffer == SlotBuffer {
-		r.Offset += int64(x.ranks[b.rank].epoch&1) * x.half
+		r.Offset += int64(x.ranks[b.rank].epoch%x.turns) * x.slots
 	}
 	return r
 }
@@ -453,7 +457,7 @@ func (x *playOff) serve(b *playedBell) {
 	epoch, slice, message := b.Step(b.told)
 	for _, p := range message {
 		skip, n := b.Share(p, slice, b.instance)
-		skip += int64(epoch&1) * x.half
+		skip += int64(epoch%x.turns) * x.slots
 		copy(x.bytes(Ref{b.To, SlotBuffer, p.At + skip})[:n], x.bytes(Ref{b.rank, SlotBuffer, p.From + skip})[:n])
 	}
 	at := flagOf{b.To, b.rank, b.Lane, b.instance, b.Line}
@@ -494,7 +498,7 @@ func (x *playOff) ready(b *playedBlock) bool {
 	if op.Kind == Wait {
 		want := epoch<<20 | (op.Value + b.in()*op.PerSlice)
 		if op.Flags&Earlier != 0 {
-			if want = (epoch-2)<<20 | op.Value; epoch < 3 {
+			if want = (epoch-op.PerSlice)<<20 | op.Value; epoch <= op.PerSlice {
 				return true
 			}
 		}

@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"railyard/model/schedule"
@@ -10,8 +11,37 @@ import (
 // A message between nodes that a proxy carries goes through slots: places in host memory that kernels, proxies and the network
 // reach. The sender's kernel writes its data to a slot of its own and raises a bell; its proxy puts them into a slot of the receiver
 // and raises a flag there, for which the receiver's kernel waits as for any; then that reads the slot. Every message of
-// a launch has slots of its own, in two halves that take turns from launch to launch, as packets have: a half is written again
-// when who read it has said so (Taken), where the collective does not say so by itself.
+// a launch has slots of its own, and so have the launches that follow, by turns: slots are written again when who read them has said
+// so (Taken), where the collective does not say so by itself. Until it has, that many launches may be on their way.
+
+// mostTurns are those of slots that have few bytes, so that small messages one way need not wait for an answer; a replay of a graph
+// begins where its capture began. Large ones keep a network busy with fewer.
+const (
+	mostTurns   = EpochWords
+	leastTurns  = 2
+	turnedBytes = 1 << 20
+)
+
+// takeTurns says how many launches have slots, and lets waits for them look as far back.
+func (p *Program) takeTurns() {
+	p.SlotTurns = leastTurns
+	if mostTurns*p.SlotBytes <= turnedBytes {
+		p.SlotTurns = mostTurns
+	}
+	if p.Node == nil {
+		return
+	}
+	for r, lanes := range p.Lanes {
+		for i := range lanes {
+			for k := range lanes[i].Before {
+				op := &lanes[i].Before[k]
+				if op.Flags&Earlier != 0 && p.Node[bits.TrailingZeros32(op.Peers)] != p.Node[r] {
+					op.PerSlice = p.SlotTurns
+				}
+			}
+		}
+	}
+}
 
 // Bell is a line between a rank's blocks of a lane and a rank of another node: what the kernel raises, the proxy raises there.
 type Bell struct {
@@ -24,7 +54,7 @@ type Bell struct {
 
 // Parcel is a chunk of a message in slice 0, of instance 0.
 type Parcel struct {
-	From, At int64 // bytes from the start of the sender's and of the receiver's half
+	From, At int64 // bytes from the start of the sender's and of the receiver's slots of a launch
 	Limit    int64 // from there to the end
 }
 

@@ -92,8 +92,8 @@ struct Engine {
         const u32 from = thread();
         if (from < MAX_RANKS && op.peers >> from & 1) {
             const u64 *f = flag(op, ref, from);
-            // Launches count from 1; the first two wait for nobody.
-            const u64 want = !(op.flags & EARLIER) ? step(op, slice) : epoch < 3 ? 0 : (epoch - 2) << STEP_BITS | op.value;
+            // Launches count from 1; the first wait for nobody.
+            const u64 want = !(op.flags & EARLIER) ? step(op, slice) : epoch <= op.per_slice ? 0 : (epoch - op.per_slice) << STEP_BITS | op.value;
             wait.line = op.line;
             if (op.flags & RELAXED) {
                 u64 got = flag_relaxed(f);

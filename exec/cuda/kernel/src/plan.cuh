@@ -39,7 +39,7 @@ enum : u32 { READY, TAKEN, FLAG_KINDS };
 struct Head {
     u8 kind, nsrc, nll, ndst, nput, own, flags, line;
     u32 peers, form;            // SIGNAL, WAIT: set of ranks; which of an interpreter's forms it has
-    u32 value, per_slice;       // SIGNAL, WAIT: step in slice s is value + s · per_slice
+    u32 value, per_slice;       // SIGNAL, WAIT: step in slice s is value + s · per_slice; EARLIER: per_slice launches before
     // Block b takes, in slice s, min(unit, limit − skip) bytes at skip = s · stride + b · unit.
     u64 unit, limit, stride;
     u64 packet_unit, packet_stride; // the same in a packet buffer
