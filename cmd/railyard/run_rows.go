@@ -149,6 +149,9 @@ func (f *runFlags) live(cmd *cobra.Command, p *planned, d *report.RunDocument) (
 			r.Repetition = 1
 		}
 		r.took(p, row.Prediction.Time, measurement.Summary{Median: time.Duration(row.Prediction.Time.Microseconds() * 1e3)})
+		if f.Gpu.other != nil { // it will be timed, about as long
+			r.Library.MeasuredUS = &r.PredictedUS
+		}
 		predicted.Rows = append(predicted.Rows, r.RunRow)
 	}
 	return table.NewLive(cmd.OutOrStdout(), f.Plan.Format.Wide, &predicted)

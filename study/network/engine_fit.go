@@ -321,28 +321,32 @@ const leastShare = 1. / 256
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
 func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
+	shared := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
+	if !c.Channels { // what waits for messages is not what sends them
+		shared[0].high = shared[0].low
+	}
+	for i := range shared {
+		if err := f.limit(&shared[i]); err != nil {
+			return nil, nil, err
+		}
+	}
 	if costs, err = f.ofMessages(cmp.Or(f.ahead, c), c, f.alone()); err != nil {
 		return nil, nil, err
 	}
 	if f.ahead != nil {
 		back := alphaOf(c)
-		if err := f.find(&back, f.rows[oneByOne][:1]); err != nil {
+		if err := f.find(&back, f.turns()); err != nil {
 			return nil, nil, err
 		}
 		costs = slices.Insert(costs, 0, back)
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	gap := engineCost{low: soon, high: costs[0].value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
-	carrier := rateCost(&c.Carrier)
-	if !c.Channels { // what waits for messages is not what sends them
-		carrier.high = carrier.low
-	}
-	last := func(pattern string) []engineRow { return f.rows[pattern][max(len(f.rows[pattern])-1, 0):] }
 	for _, x := range []struct {
 		cost engineCost
 		show []engineRow
-	}{{adapter, f.sideBySide()}, {carrier, slices.Concat(last(toAll), last(oneByOne))}, {rateCost(&c.NodeWay), last(away)},
-		{rateCost(&c.Node), slices.Concat(last(toAll), last(sliced))}, {gap, f.furtherMessages()}} {
+	}{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))}, {shared[1], f.largest(away)},
+		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {gap, f.furtherMessages()}} {
 		if err := f.find(&x.cost, x.show); err != nil {
 			return nil, nil, err
 		}
@@ -350,10 +354,51 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 			costs = append(costs, x.cost)
 		}
 	}
-	for _, pattern := range []string{single, beside, away, oneByOne, toAll, sliced} {
+	for _, pattern := range crossing {
 		rows = append(rows, f.rows[pattern]...)
 	}
 	return costs, rows, nil
+}
+
+// crossing are the patterns that show what messages between nodes cost.
+var crossing = []string{single, beside, away, oneByOne, answered, toAll, sliced}
+
+// limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
+func (f *engineFit) limit(c *engineCost) error {
+	var rows []engineRow
+	for _, pattern := range crossing {
+		rows = append(rows, f.largest(pattern)...)
+	}
+	low, high := c.low, c.high
+	for range halvings {
+		x := math.Sqrt(low * high)
+		c.set(x)
+		off, err := f.off(rows)
+		if err != nil {
+			return err
+		}
+		if slices.Max(off) > 0 {
+			high = x
+		} else {
+			low = x
+		}
+	}
+	c.set(c.low)
+	c.high = low
+	return nil
+}
+
+// largest is the row of a pattern that has the most bytes, if there is one.
+func (f *engineFit) largest(pattern string) []engineRow {
+	return f.rows[pattern][max(len(f.rows[pattern])-1, 0):]
+}
+
+// turns is the smallest row of messages of which each waits for one the other way.
+func (f *engineFit) turns() []engineRow {
+	if rows := f.rows[answered]; len(rows) > 0 {
+		return rows[:1]
+	}
+	return f.rows[oneByOne][:1]
 }
 
 // sideBySide are rows of messages that share an adapter: large parts of one, or where these were not timed, those to all.
@@ -375,12 +420,14 @@ func (f *engineFit) furtherMessages() (rows []engineRow) {
 	return rows
 }
 
+// halvings of an interval in which a cost is looked for.
+const halvings = 20
+
 // solve sets a cost between two, the larger the longer, so that rows take as long as they did in the mean of the logarithms.
 func (f *engineFit) solve(rows []engineRow, low, high float64, set func(float64)) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	const halvings = 20
 	for range halvings {
 		x := math.Sqrt(low * high)
 		set(x)

@@ -24,14 +24,15 @@ func Engine(how cuda.Method) schedule.Protocol {
 }
 
 // engineSizes are those of the collectives from which an engine's costs are made.
-var engineSizes = []units.Bytes{units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 64 * units.MiB}
+var engineSizes = []units.Bytes{units.KiB, 8 * units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 64 * units.MiB}
 
 // sliceSteps is how many slices follow one another in what is timed of them.
 const sliceSteps = 8
 
 // What is timed, as rows net_ENGINE and a suffix.
 const (
-	oneByOne = "_one"    // messages that wait for one another
+	oneByOne = "_one"    // messages that wait for one another, around a ring of all
+	answered = "_back"   // the same around it twice: between two ranks, too, what comes back waits for what went
 	sliced   = "_slices" // slices of them, on all streams that the engine has
 	toAll    = "_all"    // one to each other rank at once
 	single   = "_single" // one from a rank to one of another node, while all others rest
@@ -42,7 +43,7 @@ const (
 	own      = "_own"    // to nobody: a copy
 )
 
-var patterns = []string{oneByOne, sliced, toAll, single, beside, away, reduced, inside, own}
+var patterns = []string{oneByOne, answered, sliced, toAll, single, beside, away, reduced, inside, own}
 
 // besideParts are the parts of a message of which each is a channel.
 const besideParts = 4
@@ -57,6 +58,8 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 	switch pattern {
 	case sliced:
 		o.Slices = sliceSteps
+	case answered:
+		spec.Kind = collective.AllReduce
 	case toAll:
 		algorithm = "direct"
 	case reduced:
@@ -139,38 +142,46 @@ func nodesOf(t *topology.Topology) [][]int {
 }
 
 // TimeEngine times patterns of messages on the GPUs of all processes in the way of an engine: rows net_proxy… or net_stages…, in µs,
-// with how many streams stages had, up to the largest size: the faster of two rounds, since what else a machine does only slows
-// messages. All processes call it.
+// with how many streams stages had, up to the largest size: the median of three rounds of what is timed so briefly that others of the
+// machine's work may fill all of it. All processes call it.
 func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool, largest units.Bytes) (rows []measurement.Link,
 	err error) {
 	sizes := slices.DeleteFunc(slices.Clone(engineSizes), func(size units.Bytes) bool { return size > largest })
 	again := slices.DeleteFunc(slices.Clone(sizes), func(size units.Bytes) bool { return size > briefly })
-	for _, sizes := range [][]units.Bytes{sizes, again} {
+	for _, sizes := range [][]units.Bytes{sizes, again, again} {
 		for _, pattern := range patterns {
 			more, err := timePattern(ctx, node, t, pattern, proxied, sizes)
 			if err != nil {
 				return nil, err
 			}
-			rows = faster(rows, more)
+			rows = append(rows, more...)
 		}
 	}
-	return rows, nil
+	return medians(rows), nil
 }
 
-// briefly is the largest size that is timed in so short a time that others of the machine's work may fill all of it.
+// briefly is the largest size that is timed for so short a time.
 const briefly = 4 * units.MiB
 
-// faster are rows with others, of equal ones the less.
-func faster(rows, more []measurement.Link) []measurement.Link {
-	for _, r := range more {
-		same := func(x measurement.Link) bool { return x.Kind == r.Kind && x.Bytes == r.Bytes }
-		if i := slices.IndexFunc(rows, same); i >= 0 {
-			rows[i].Value = min(rows[i].Value, r.Value)
-		} else {
-			rows = append(rows, r)
+// medians are rows of which there are several as one each, in the order of the first; of an even number the lesser of the two.
+func medians(rows []measurement.Link) (out []measurement.Link) {
+	type key struct {
+		kind  string
+		bytes units.Bytes
+	}
+	values := map[key][]float64{}
+	for _, r := range rows {
+		k := key{r.Kind, r.Bytes}
+		if values[k] = append(values[k], r.Value); len(values[k]) == 1 {
+			out = append(out, r)
 		}
 	}
-	return rows
+	for i := range out {
+		all := values[key{out[i].Kind, out[i].Bytes}]
+		slices.Sort(all)
+		out[i].Value = all[(len(all)-1)/2]
+	}
+	return out
 }
 
 // timePattern is a pattern's rows; none where the topology has no such messages.
