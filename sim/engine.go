@@ -183,7 +183,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 // begins launches all programs.
 func (e *engine) begins() {
 	if !e.opts.countSteps {
-		e.now = int64(e.profile.Launch)
+		e.now = int64(e.launched())
 	}
 	e.last = e.now
 	for j := range e.ends {

@@ -44,7 +44,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 			x.most = max(x.most, l.first+l.weight*1e12/p.res[r].capacity)
 		}
 	}
-	return p.profile.Launch + units.Time(min(x.most*slack, float64(forever)))
+	return p.launched() + units.Time(min(x.most*slack, float64(forever)))
 }
 
 type estimator struct {
@@ -77,7 +77,7 @@ type seqCost struct {
 // conn counts a connection's messages.
 func (x *estimator) conn(i int32) {
 	k := &x.e.Plan.conns[i]
-	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-float64(x.e.profile.Launch)
+	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-float64(x.e.launched())
 	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
@@ -115,7 +115,7 @@ const maxAlone = 100_000
 // Processors take what comes first; of these, nothing is known.
 func (x *estimator) alone() {
 	e := x.e
-	e.begun = slices.Repeat([]int64{int64(e.profile.Launch)}, len(e.conns))
+	e.begun = slices.Repeat([]int64{int64(e.launched())}, len(e.conns))
 	if e.serial() {
 		return
 	}
@@ -133,7 +133,7 @@ func (x *estimator) alone() {
 	for i := range e.begun {
 		e.begun[i] = min(e.begun[i], e.now) // later, if not yet
 	}
-	x.most = max(x.most, float64(e.now)-float64(e.profile.Launch))
+	x.most = max(x.most, float64(e.now)-float64(e.launched()))
 }
 
 const notBegun = math.MaxInt64

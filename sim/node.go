@@ -56,6 +56,16 @@ func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
 	return inNodes{t.Node, t.NodeWay, t.Carrier, t.Channels}
 }
 
+// launched is when all programs begin: the profile's launch, and what further channels of messages between nodes add to it.
+func (p *Plan) launched() (at units.Time) {
+	for j := range p.jobs {
+		s := p.jobs[j].Schedule
+		t := p.profile.Transfer(topology.Network, string(s.Protocol), 0)
+		at = max(at, units.Time(len(s.Channels)-1)*t.Further)
+	}
+	return p.profile.Launch + at
+}
+
 // shareNodes adds resources of nodes to the routes between them.
 func (c *compiler) shareNodes() error {
 	var all []*sharers // in order of routes

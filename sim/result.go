@@ -104,7 +104,7 @@ func (p *Plan) RunJobs(sizes []units.Bytes, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Time: units.Time(e.last), Sends: e.sends, Events: e.events, Launch: p.profile.Launch, Warnings: p.warnings(sizes)}
+	r := &Result{Time: units.Time(e.last), Sends: e.sends, Events: e.events, Launch: p.launched(), Warnings: p.warnings(sizes)}
 	for _, t := range e.ends {
 		r.Ends = append(r.Ends, units.Time(t))
 	}
@@ -157,11 +157,11 @@ func (p *Plan) Split(size units.Bytes, total units.Time) (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	alpha := units.Time(latency.last) - p.profile.Launch
+	alpha := units.Time(latency.last) - p.launched()
 	alone, err := p.play(p.each(size), Options{NoContention: true})
 	if err != nil {
 		return Split{}, err
 	}
 	contention := max(total-units.Time(alone.last), 0)
-	return Split{p.profile.Launch, alpha, total - p.profile.Launch - alpha - contention, contention}, nil
+	return Split{p.launched(), alpha, total - p.launched() - alpha - contention, contention}, nil
 }

@@ -71,6 +71,7 @@ type bell struct {
 	instance int
 	raised   *atomic.Int64
 	told     int
+	after    int    // what is raised no further than so far behind what was told can wait
 	slots    []byte // of the rank
 	peer     int
 	window   uint32
@@ -113,8 +114,12 @@ func (r *Round) open(p *block.Program, rank int, memory []byte) error {
 	}
 	for i := range p.Bells[rank] {
 		b := &p.Bells[rank][i]
+		after := 0
+		if b.Line == block.Taken {
+			after = b.Launches(p.SlotTurns/2 - 1)
+		}
 		for instance := range p.Instances {
-			r.bells = append(r.bells, &bell{Bell: b, instance: instance, slots: slots, peer: b.To / r.x.Ranks,
+			r.bells = append(r.bells, &bell{Bell: b, instance: instance, after: after, slots: slots, peer: b.To / r.x.Ranks,
 				window: r.windows + uint32(b.To),
 				raised: number(memory, p.BellLine(b.Lane, instance, b.To, b.Line)*block.FlagLine),
 				signal: p.BellLine(b.Lane, instance, rank, b.Line)})
@@ -159,7 +164,7 @@ func (r *Round) run(ctx context.Context, lost func(error)) {
 // turn goes round all bells once.
 func (r *Round) turn(idle *int) (moved bool, err error) {
 	for _, b := range r.bells {
-		for raised := int(b.raised.Load()); b.told < raised; moved = true {
+		for raised := int(b.raised.Load()); b.told+b.after < raised; moved = true {
 			if err := r.serve(b, raised); err != nil {
 				return moved, err
 			}
@@ -174,8 +179,8 @@ func (r *Round) turn(idle *int) (moved bool, err error) {
 	return moved, r.x.transport.Poll()
 }
 
-// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes. What was taken is said of all
-// launches at once.
+// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes. What was taken is said of
+// several launches at once: who waits for it does so for one of so many before.
 func (r *Round) serve(b *bell, raised int) error {
 	before := b.told
 	if b.Line == block.Taken {

@@ -7,11 +7,10 @@ import (
 // grant tells the peers that will write this rank's output that its kernel has begun,
 // unless a message to them says so anyway, and waits for packet buffers to be read.
 func (e *emission) grant(steps []step) {
+	slots := otherEnds(steps, false, e.slotsAwaited)
 	if e.c.o.Mechanism.Flagged() {
-		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.before, Wait, otherEnds(steps, false, within), Taken, 1, Earlier|Relaxed)
-			e.once(&e.before, Wait, otherEnds(steps, false, elsewhere), Taken, 1, Earlier|Relaxed)
-		}
+		e.once(&e.before, Wait, otherEnds(steps, false, e.packetsAwaited), Taken, 1, Earlier|Relaxed)
+		e.once(&e.before, Wait, slots, Taken, 1, Earlier|Relaxed)
 		return
 	}
 	var peers uint32
@@ -21,9 +20,7 @@ func (e *emission) grant(steps []step) {
 		}
 	}
 	e.once(&e.before, Signal, peers, Taken, 1, Relaxed)
-	if !dependsOnAll(e.c.s.Spec.Kind) {
-		e.once(&e.before, Wait, otherEnds(steps, false, elsewhere), Taken, 1, Earlier|Relaxed)
-	}
+	e.once(&e.before, Wait, slots, Taken, 1, Earlier|Relaxed)
 }
 
 // impliedStart: the sender gets a message from this rank before it pushes.
@@ -45,15 +42,12 @@ func (e *emission) impliedStart(m *message) bool {
 // Packet buffers, and slots, are free when they have been read. What packets hold has been looked at by then, so
 // who says that needs no fence, which takes as long as a flag: only its block's other threads.
 func (e *emission) finish(steps []step) {
+	slots := otherEnds(steps, true, e.slotsAwaited)
 	if e.c.o.Mechanism.Flagged() {
-		if !dependsOnAll(e.c.s.Spec.Kind) {
-			e.once(&e.after, Signal, otherEnds(steps, true, anywhere), Taken, 1, Barrier|Relaxed)
-		}
+		e.once(&e.after, Signal, slots|otherEnds(steps, true, e.packetsAwaited), Taken, 1, Barrier|Relaxed)
 		return
 	}
-	if !dependsOnAll(e.c.s.Spec.Kind) {
-		e.once(&e.after, Signal, otherEnds(steps, true, elsewhere), Taken, 1, Barrier|Relaxed)
-	}
+	e.once(&e.after, Signal, slots, Taken, 1, Barrier|Relaxed)
 	// Step 2: step 1 of the line says that a kernel has begun.
 	var tell, hear uint32
 	for r := range e.st.steps {
@@ -98,10 +92,13 @@ func (e *emission) once(list *[]Op, k Kind, peers uint32, line uint8, value int,
 	}
 }
 
-// Which messages' other ends are looked for.
-func anywhere(*message) bool   { return true }
-func within(m *message) bool   { return !m.crosses }
-func elsewhere(m *message) bool { return m.crosses }
+// packetsAwaited: the sender waits until the packets of this message have been read.
+func (e *emission) packetsAwaited(m *message) bool {
+	return !m.crosses && !dependsOnAll(e.c.s.Spec.Kind)
+}
+
+// slotsAwaited is the same for slots.
+func (e *emission) slotsAwaited(m *message) bool { return e.c.slotsAwaited(e.st, m) }
 
 // otherEnds is the set of ranks that this one receives from, or sends to, in some messages.
 func otherEnds(steps []step, from bool, some func(*message) bool) (peers uint32) {

@@ -72,6 +72,9 @@ func (b *Bell) Next(v int) int {
 	return v + 1
 }
 
+// Launches is by how much a bell is raised in so many.
+func (b *Bell) Launches(n int) int { return n << stepBits }
+
 // Step is which message of which slice of which launch a value of a bell says to be there.
 func (b *Bell) Step(v int) (launch, slice int, message []Parcel) {
 	step := v&(1<<stepBits-1) - 1
@@ -169,9 +172,14 @@ func (c *compiler) placeSlots(st *strand) {
 	}
 }
 
+// slotsAwaited: the sender of a message waits until its slots have been read. Where each launch brings it a message of that receiver, that
+// has begun the launch, and so has ended those before.
+func (c *compiler) slotsAwaited(st *strand, m *message) bool {
+	return m.crosses && !dependsOnAll(c.s.Spec.Kind) && st.total[[2]int{m.to, m.from}] == 0
+}
+
 // bells adds those of a strand to a program.
 func (c *compiler) bells(p *Program, st *strand) {
-	taken := !dependsOnAll(c.s.Spec.Kind)
 	for r, steps := range st.steps {
 		add := func(b Bell, m []Parcel) {
 			b.Lane, b.Unit, b.Stride = st.lane, c.at.unit(st.channel)*int64(c.o.Size), c.at.stride(st.channel)*int64(c.o.Size)
@@ -188,7 +196,7 @@ func (c *compiler) bells(p *Program, st *strand) {
 			case s.msg == nil || !s.msg.crosses:
 			case s.op.Kind == schedule.Send:
 				add(Bell{To: s.msg.to, Line: Ready, Slices: st.slices}, s.msg.chunks)
-			case taken:
+			case c.slotsAwaited(st, s.msg):
 				add(Bell{To: s.msg.from, Line: Taken, Slices: 1}, nil)
 			}
 		}

@@ -67,6 +67,7 @@ type Curve struct {
 	// Gap, too. 0: not known; then Gap is an adapter's, each way.
 	Carrier  units.Rate `file:"carrier"`
 	Channels bool       `file:"channels"` // each channel has a carrier of its own, as a library's communicators have
+	Further  units.Time `file:"further"`  // what each further channel adds once, as streams do that begin and end together
 	Reduce   units.Rate `file:"reduce"`   // the profile's in schedules of this very protocol; 0: as there
 	Copy     units.Rate `file:"copy"`
 	Segments []Segment  `file:"segments,some,lines"`

@@ -29,6 +29,7 @@ type Transfer struct {
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
 	Node, NodeWay, Carrier units.Rate
 	Channels               bool
+	Further                units.Time // of a further channel, once
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -48,7 +49,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	}
 	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
-		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
+		x.Node, x.NodeWay, x.Carrier, x.Channels, x.Further = c.Node, c.NodeWay, c.Carrier, c.Channels, c.Further
 	}
 	return x
 }

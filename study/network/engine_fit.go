@@ -340,13 +340,17 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		}
 		costs = slices.Insert(costs, 0, back)
 	}
+	further := engineCost{low: soon, high: late, set: func(x float64) { c.Further = units.Time(x) }}
+	if !c.Channels { // which one kernel runs
+		further.high = further.low
+	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	gap := engineCost{low: soon, high: costs[0].value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
 	for _, x := range []struct {
 		cost engineCost
 		show []engineRow
 	}{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))}, {shared[1], f.largest(away)},
-		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {gap, f.furtherMessages()}} {
+		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {further, f.smallest(beside)}, {gap, f.furtherMessages()}} {
 		if err := f.find(&x.cost, x.show); err != nil {
 			return nil, nil, err
 		}
@@ -393,12 +397,17 @@ func (f *engineFit) largest(pattern string) []engineRow {
 	return f.rows[pattern][max(len(f.rows[pattern])-1, 0):]
 }
 
+// smallest is the row of a pattern that has the fewest bytes, if there is one.
+func (f *engineFit) smallest(pattern string) []engineRow {
+	return f.rows[pattern][:min(len(f.rows[pattern]), 1)]
+}
+
 // turns is the smallest row of messages of which each waits for one the other way.
 func (f *engineFit) turns() []engineRow {
-	if rows := f.rows[answered]; len(rows) > 0 {
-		return rows[:1]
+	if rows := f.smallest(answered); len(rows) > 0 {
+		return rows
 	}
-	return f.rows[oneByOne][:1]
+	return f.smallest(oneByOne)
 }
 
 // sideBySide are rows of messages that share an adapter: large parts of one, or where these were not timed, those to all.
