@@ -7,11 +7,11 @@ import (
 	"railyard/model/units"
 )
 
-// Pieces of messages between nodes that go by proxy: while one is on its way, the next is written and the one before read. Those of
-// blocks are put one by one, so they are no smaller than what costs a network little to put alone.
+// Pieces of messages between nodes that go by proxy: while one is on its way, the next is written or the one before read; more of them
+// cost more than they hide. Those of blocks are put one by one, so they are no smaller than what costs a network little to put alone.
 const (
 	pieceBytes = 256 << 10
-	mostPieces = 16
+	mostPieces = 2
 	blockPiece = 64 << 10
 	mostBlocks = 4
 	mostSlots  = 1 << 30 // bytes of a rank's, which are host memory that GPUs and network reach

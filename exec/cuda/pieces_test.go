@@ -13,7 +13,7 @@ func TestInPieces(t *testing.T) {
 		for _, c := range []struct {
 			bytes, largest int64
 			slices         int
-		}{{1 << 10, 384, 1}, {4 << 20, 512 << 10, 6}, {64 << 30, 8 << 30, mostPieces}} {
+		}{{1 << 10, 384, 1}, {1 << 20, 384 << 10, 1}, {4 << 20, 768 << 10, mostPieces}, {64 << 30, 12 << 30, mostPieces}} {
 			got, largest := InPieces(s, c.bytes)
 			if got.Channels[0].Slices != c.slices || got.Channels[1].Slices != 2 || largest != c.largest {
 				t.Errorf("shares of %d, %d bytes: %d and %d slices, at most %d bytes; want %d, 2 and %d", unit, c.bytes,

@@ -52,17 +52,18 @@ func Bytes(p *block.Program) int64 { return SlotsAt(p) + int64(p.SlotTurns)*p.Sl
 
 // Round is a program's messages while they are carried.
 type Round struct {
-	x       *Proxy
-	slots   int64 // bytes of a launch's
-	turns   int   // launches that have some
-	bells   []*bell
-	peers   []int // processes in other nodes
-	windows uint32
-	end     int            // the signal that says so:
-	ends    []atomic.Int64 // by process: it has nothing more to put
-	ending  atomic.Bool
-	done    chan struct{}
-	failure error // once done is closed
+	x         *Proxy
+	slots     int64 // bytes of a launch's
+	turns     int   // launches that have some
+	bells     []*bell
+	stretches []block.Stretch // of the message that is put
+	peers     []int           // processes in other nodes
+	windows   uint32
+	end       int            // the signal that says so:
+	ends      []atomic.Int64 // by process: it has nothing more to put
+	ending    atomic.Bool
+	done      chan struct{}
+	failure   error // once done is closed
 }
 
 // bell is one instance's.
@@ -179,7 +180,7 @@ func (r *Round) turn(idle *int) (moved bool, err error) {
 	return moved, r.x.transport.Poll()
 }
 
-// serve puts the next message of a bell, of which most have one chunk: the flag goes with the last bytes. What was taken is said of
+// serve puts the next message of a bell: the flag goes with the last bytes. What was taken is said of
 // several launches at once: who waits for it does so for one of so many before.
 func (r *Round) serve(b *bell, raised int) error {
 	before := b.told
@@ -191,27 +192,19 @@ func (r *Round) serve(b *bell, raised int) error {
 	add := int64(b.told - before)
 	launch, slice, message := b.Step(b.told)
 	skipped := int64(launch%r.turns) * r.slots
-	last := -1
-	for i, p := range message {
-		if _, n := b.Share(p, slice, b.instance); n > 0 {
-			last = i
-		}
-	}
-	if last < 0 {
+	stretches := b.AppendStretches(r.stretches[:0], message, slice, b.instance)
+	r.stretches = stretches
+	if len(stretches) == 0 {
 		return r.x.transport.Signal(b.peer, b.window, b.signal, add)
 	}
-	for i, p := range message[:last+1] {
-		skip, n := b.Share(p, slice, b.instance)
-		if n == 0 {
-			continue
-		}
+	for i, p := range stretches {
 		raise := int64(0)
-		if i == last {
+		if i == len(stretches)-1 {
 			raise = add
 		}
-		from := skipped + p.From + skip
-		err := r.x.transport.Put(b.peer, b.window, skipped+p.At+skip, b.signal, raise, [][]byte{b.slots[from : from+n : from+n]})
-		if err != nil {
+		from := skipped + p.From
+		bytes := b.slots[from : from+p.Bytes : from+p.Bytes]
+		if err := r.x.transport.Put(b.peer, b.window, skipped+p.At, b.signal, raise, [][]byte{bytes}); err != nil {
 			return err
 		}
 	}

@@ -72,6 +72,25 @@ func (b *Bell) Next(v int) int {
 	return v + 1
 }
 
+// Stretch is bytes that lie one behind the other at both ends: from the start of the sender's and of the receiver's slots of a launch.
+type Stretch struct{ From, At, Bytes int64 }
+
+// AppendStretches appends what an instance puts of a message in a slice: chunks of which one follows the other are put together.
+func (b *Bell) AppendStretches(out []Stretch, message []Parcel, slice, instance int) []Stretch {
+	for _, p := range message {
+		skip, n := b.Share(p, slice, instance)
+		if n == 0 {
+			continue
+		}
+		if k := len(out) - 1; k >= 0 && out[k].From+out[k].Bytes == p.From+skip && out[k].At+out[k].Bytes == p.At+skip {
+			out[k].Bytes += n
+		} else {
+			out = append(out, Stretch{p.From + skip, p.At + skip, n})
+		}
+	}
+	return out
+}
+
 // Launches is by how much a bell is raised in so many.
 func (b *Bell) Launches(n int) int { return n << stepBits }
 
