@@ -10,8 +10,8 @@ import (
 // mostSettled bounds the messages of a slice: beyond, pipelines take too long to simulate.
 const mostSettled = 20_000
 
-// settle considers settled trees in few units, and in more where these do not come near the bound. Those of an all-reduce serve
-// both ways, or, where links are not as fast both ways, others sum up than spread results.
+// settle considers settled trees in few units, and in more where these do not come near the bound, or, where all data share the trees, may
+// be lower. Those of an all-reduce serve both ways, or, where links are not as fast both ways, others sum up than spread results.
 func (s *search) settle(ways ...*arcs) error {
 	for _, units := range s.units(ways[0]) {
 		if s.best != nil && s.left <= 0 {
@@ -25,7 +25,10 @@ func (s *search) settle(ways ...*arcs) error {
 		if s.left -= x.looked; err != nil {
 			return err
 		}
-		if s.consider(x.packing(units, s.use, s.g.t)); s.best != nil && s.best.Share > nearEnough {
+		p := x.packing(units, s.use, s.g.t)
+		s.consider(p)
+		lower := p.Share > nearEnough && units < fewParts && !s.use.PerRoot()
+		if s.best != nil && s.best.Share > nearEnough && !lower {
 			break
 		}
 	}

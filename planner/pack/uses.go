@@ -21,7 +21,7 @@ func PackFor(g *Graph, use Use, root int, o Options) (*Packing, error) {
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}
-	if use == AllReduce && s.turned() && (s.best.Height <= 2 || g.Ranks*len(g.Edges) > mostTwice) {
+	if use == AllReduce && s.turned() && s.best.Height <= 2 {
 		return s.found()
 	}
 	if use == AllReduce && s.consider(weightedStars(g, bound.Rate)) {
@@ -69,10 +69,6 @@ func (p *Packing) bothWays() *Packing {
 	}
 	return q
 }
-
-// mostTwice is up to how many ranks times edges lower or fewer trees are sought although
-// those of an all-gather do.
-const mostTwice = 1 << 11
 
 // uneven considers trees that do not treat all ranks alike.
 func (s *search) uneven() error {
