@@ -76,12 +76,3 @@ func (a amount) over(weight uint64) int64 {
 	q, _ := bits.Div64(a.hi, a.lo, weight)
 	return int64(min(q, uint64(unlimited)))
 }
-
-// tie is the highest level that counts as equal: resources that fill up together do so
-// in one step.
-func tie(level int64) int64 {
-	if level > unlimited/2 {
-		return unlimited
-	}
-	return level + level>>36
-}

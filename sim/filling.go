@@ -1,356 +1,179 @@
 package sim
 
-// Progressive filling: all transfers grow together until a resource is full or a limit is reached;
-// those concerned stay there and the others grow on. Bertsekas, Gallager, "Data Networks", 1992,
-// §6.5.2. What is known from before is used: at first all groups keep their levels, and only
-// resources on which something has changed are looked at, from the lowest level on. A resource
-// that would be full at a lower level than that of its group sinks to it, and takes transfers with it
-// that go faster by the groups of others; one that would be full at a higher level lets its group go,
-// which is open from its old level on; both changes show on the other resources of these transfers,
-// which are looked at in turn, never at lower levels.
+// Max-min fair rates are those at which every flow goes as fast as a limit of its own allows, or as the fastest on a resource that is
+// full (Bertsekas, Gallager, "Data Networks", 1992, §6.5.2). A resource is full where less is left of it than its flows take at a
+// rate of one unit, so that its level, the lowest at which it is full, follows from the rates of its other flows alone, whichever of
+// them count as its own: rates depend on what is under way, not on how it came to be.
+//
+// When something has changed, rates stay as they are until a resource is seen to have another level than its group: too much
+// is taken of it, or enough is left. The lowest of these levels is put right first. Flows of other groups that are faster join it;
+// what its flows take more or less shows on their other resources, which are looked at in turn. In the end none is left.
 
-// fills is the level at which a resource is full, where its group and the open transfers grow
-// and the others go as they do; 0 where these alone are too much for it by now.
-func (x *shared) fills() int64 {
-	left, weight := x.left, x.weight
-	if !x.released {
-		left, weight = left.more(product(x.level, x.load)), weight+x.load
-	}
-	if left.negative() {
+// full reports whether less is left than flows take at a rate of one unit.
+func (x *shared) full() bool { return x.left.negative() || x.left.below(amount{0, x.weight}) }
+
+// fills is the lowest level at which a resource is full, where those with a load grow to it and left is what the others leave them.
+func (x *shared) fills(left amount, load uint64) int64 {
+	if left.negative() || left.below(amount{0, x.weight}) {
 		return 0
 	}
-	return left.over(weight)
+	return min(left.less(amount{0, x.weight}).over(load), unlimited-1) + 1
 }
 
-// next is the level at which something happens on a resource: it is full, its group may go
-// faster from there on, or open transfers reach their limits.
-func (x *shared) next() int64 {
-	full := x.fills()
-	if x.own > 0 && !x.released {
-		if x.open == 0 && full >= x.level && full <= tie(x.level) {
-			return unlimited // as it is
-		}
-		full = min(full, x.level)
-	}
-	if x.open > 0 {
-		full = min(full, x.cap)
-	}
-	return full
-}
-
-// caps reports whether a level brings open transfers to their limits.
-func (x *shared) caps(level int64) bool { return x.open > 0 && x.cap <= tie(level) }
-
-// look sees to it that a resource is looked at when a level is reached, those of equal levels in order.
-func (s *sharing) look(r int32, level int64) {
-	x := &s.res[r]
-	if x.key == level { // it is to be already
-		return
-	}
-	if x.key = level; level == unlimited {
-		s.levels.remove(r)
-		return
-	}
-	s.looked++
-	s.levels.set(r, level)
-}
-
-// settle works out the levels around everything that changed at this moment: those that stand apart one after the other,
-// the others together.
+// settle works out the levels around everything that changed at this moment.
 func (s *sharing) settle(e *engine) {
-	joint := s.dirty[:0]
-	for _, r := range s.dirty {
-		if !s.res[r].apart {
-			joint = append(joint, r)
-			continue
+	for {
+		for _, r := range s.dirty {
+			s.res[r].dirty = false
+			s.look(r)
 		}
-		if !s.alone(e, r) {
-			s.list(r)
-			s.start(e, r)
-			s.fill(e)
+		s.dirty = s.dirty[:0]
+		if len(s.levels.heap) == 0 {
+			break
 		}
-		s.end(e, r)
+		s.fill(e, s.levels.heap[0].res)
 	}
-	s.dirty = joint
-	for _, r := range s.dirty {
-		s.start(e, r)
+	for _, r := range s.moved {
+		s.res[r].moved = false
+		s.await(e, r)
 	}
-	s.fill(e)
-	for _, r := range s.dirty {
-		s.end(e, r)
-	}
-	s.dirty = s.dirty[:0]
+	s.moved = s.moved[:0]
 }
 
-// alone lets the only transfer on a resource that stands apart, if it has just begun and no limit of its own, go as fast as that does.
-func (s *sharing) alone(e *engine, r int32) bool {
+// look sees to it that a resource is put right, at the level that it will have or a lower one, unless it is as it should be.
+func (s *sharing) look(r int32) {
 	x := &s.res[r]
-	if x.sole < 0 || x.own > 0 {
-		return false
+	low := min(x.low, s.levels.of(r, x.level))
+	x.low = unlimited
+	s.looked++
+	if x.own > 0 {
+		if level := x.fills(x.left.more(product(x.level, x.load)), x.load); level != x.level || x.top > level {
+			s.levels.set(r, max(min(level, x.level), low))
+			return
+		}
+	} else if x.left.negative() || x.n > 1 && x.full() {
+		s.levels.set(r, low)
+		return
 	}
-	f := &s.flows[x.sole]
-	level := x.left.over(x.weight)
-	if f.limit <= tie(level) {
-		return false
-	}
-	x.left, x.load, x.own = x.left.less(product(level, x.weight)), x.weight, 1
-	x.weight, x.open = 0, 0
-	x.since, x.level, x.cap, x.least = e.now, level, unlimited, f.limit
-	x.at = -1 // an event may be left of one that went on at a limit of its own
-	f.home, f.group = f.first, r
-	return true
+	s.levels.remove(r)
 }
 
-func (s *sharing) start(e *engine, r int32) {
+// fill gives a resource its level. Which comes first decides how often each is looked at, not how fast flows are in the end.
+func (s *sharing) fill(e *engine, r int32) {
 	x := &s.res[r]
+	level := s.levelOf(x)
+	s.levels.remove(r)
 	x.turn(e.now)
-	s.look(r, x.next())
-}
-
-func (s *sharing) end(e *engine, r int32) {
-	s.res[r].marked = false
-	s.await(e, r)
-}
-
-// fill goes from level to level until nothing more happens.
-func (s *sharing) fill(e *engine) {
-	for len(s.levels.heap) > 0 {
-		level, again := s.gather(e)
-		switch {
-		case again:
-			s.lookAgain(s.full)
-			s.lookAgain(s.capped)
-		case len(s.capped) > 0:
-			for _, r := range s.capped {
-				s.limit(e, r, level)
-			}
-			s.lookAgain(s.full)
-			s.lookAgain(s.capped)
-		default:
-			for _, r := range s.full {
-				s.fix(e, r, level)
-			}
-		}
+	if x.own > 0 && x.least < level {
+		s.release(e, r, level)
+		return
+	}
+	s.setLevel(e, r, level)
+	for _, u := range s.faster {
+		s.take(e, u, level)
 	}
 }
 
-func (s *sharing) lookAgain(list []int32) {
-	for _, r := range list {
-		s.look(r, s.res[r].next())
+// levelOf is the level of a resource beside the rates of other groups; faster flows of these, which it finds, count as its own.
+func (s *sharing) levelOf(x *shared) int64 {
+	s.faster = s.faster[:0]
+	rest, level := x.left, int64(0)
+	if x.own > 0 {
+		rest = rest.more(product(x.level, x.load))
+		level = x.fills(rest, x.load)
 	}
-}
-
-// gather finds all that happens next at one level, ties included; again where groups have been let go.
-func (s *sharing) gather(e *engine) (level int64, again bool) {
-	level, s.full, s.capped = unlimited, s.full[:0], s.capped[:0]
-	for len(s.levels.heap) > 0 {
-		r, from := s.levels.heap[0].res, s.levels.heap[0].level
-		if level < unlimited && from > tie(level) {
-			s.looked++
-			break
-		}
-		x := &s.res[r]
-		at := max(x.next(), from)
-		if at > tie(min(level, from)) {
-			s.look(r, at) // at a higher level than it seemed
-			continue
-		}
-		if !x.caps(at) && !x.released && x.fills() < x.level { // the level sinks
-			higher := s.sinks(r)
-			if x.open > 0 { // what is open may reach its limits before
-				higher = min(higher, x.cap)
-			}
-			if higher > tie(min(level, at)) {
-				s.look(r, higher)
-				continue
-			}
-		}
-		s.look(r, unlimited)
-		level = min(level, at)
-		switch {
-		case x.caps(level):
-			s.capped = append(s.capped, r)
-		case x.own > 0 && !x.released && x.fills() > tie(x.level):
-			s.release(e, r)
-			again = true
-		default:
-			s.full = append(s.full, r)
-		}
+	if x.top <= level {
+		return level
 	}
-	return level, again
-}
-
-// sinks is the level at which a resource is full whose group sinks, where it takes transfers with it
-// that go faster.
-func (s *sharing) sinks(r int32) int64 {
-	x := &s.res[r]
-	level := x.fills()
-	for x.open < x.n-x.own {
-		left, weight := x.left.more(product(x.level, x.load)), x.weight+x.load
-		for _, c := range s.on(r)[x.own:] {
-			s.looked++
-			f := &s.flows[c]
-			if rate := s.rate(f); rate > level && rate < unlimited {
-				load := s.useOf(f, r).load
-				left, weight = left.more(product(rate, load)), weight+load
+	for slowest := int64(0); slowest <= level; {
+		left, load := rest, x.load
+		s.faster, slowest, x.top = s.faster[:0], unlimited, 0
+		for _, u := range s.active[x.first+x.own : x.first+x.n] {
+			rate := s.rateOf(u)
+			if x.top = max(x.top, rate); rate > level {
+				left, load = left.more(product(rate, s.uses[u].load)), load+s.uses[u].load
+				s.faster, slowest = append(s.faster, u), min(slowest, rate)
 			}
 		}
-		higher := left.over(weight)
-		if higher <= level {
-			break
+		if s.looked += int64(x.n - x.own); len(s.faster) > 0 {
+			level = max(level, x.fills(left, load))
 		}
-		level = higher
 	}
 	return level
 }
 
-// release lets a group go from its level on.
-func (s *sharing) release(e *engine, r int32) {
+// setLevel gives a group another level.
+func (s *sharing) setLevel(e *engine, r int32, level int64) {
 	x := &s.res[r]
-	s.touch(r)
-	if level := x.fills(); x.wide == 0 && x.open == 0 && level <= x.least {
-		s.setLevel(e, x, level) // nothing else can hold it up
+	from := x.level
+	x.level = level
+	if x.own == 0 || level == from {
 		return
 	}
-	x.turn(e.now)
-	x.cap = min(x.cap, x.least)
-	for _, c := range s.active[x.first : x.first+x.own] {
-		for _, u := range s.of(&s.flows[c]) {
-			y := &s.res[u.res]
-			y.left = y.left.more(product(x.level, u.load))
-			y.weight, y.open = y.weight+u.load, y.open+1
-			if u.res != r && !y.reaches(y.key) {
-				s.look(u.res, min(y.key, y.next()))
-			}
-		}
-	}
-	x.released = true
-	s.look(r, x.next())
-}
-
-// reaches reports whether a resource is not full below a level.
-func (x *shared) reaches(level int64) bool {
-	left, weight := x.left, x.weight
-	if !x.released {
-		left, weight = left.more(product(x.level, x.load)), weight+x.load
-	}
-	return level < unlimited && !left.negative() && !left.below(product(level, weight))
-}
-
-// setLevel gives a group another level, of which other resources hear nothing.
-func (s *sharing) setLevel(e *engine, x *shared, level int64) {
-	x.turn(e.now)
-	x.left = x.left.more(product(x.level, x.load)).less(product(level, x.load))
-	x.level = level
-}
-
-// fix lets the group of a full resource and the open transfers on it go at a level, and those that are faster.
-func (s *sharing) fix(e *engine, r int32, level int64) {
-	x := &s.res[r]
-	s.touch(r)
-	x.turn(e.now)
-	sinks := !x.released && level < x.level
-	switch {
-	case x.released:
-		s.hold(x, level)
-	case x.own > 0 && level != x.level:
-		s.sink(e, r, level)
-	}
-	x.level, x.cap = level, unlimited
-	for i := x.own; i < x.n && (sinks || x.open > 0); i++ {
-		c := s.active[x.first+i]
-		f := &s.flows[c]
-		if rate := s.rate(f); rate > level {
-			s.take(e, c, f, rate, level)
-			s.join(c, f, r)
-		}
-	}
-	if x.own == 0 {
-		x.level = unlimited
-	}
-}
-
-// hold fixes an open group.
-func (s *sharing) hold(x *shared, level int64) {
-	for _, c := range s.active[x.first : x.first+x.own] {
-		for _, u := range s.of(&s.flows[c]) {
-			s.res[u.res].fix(&u, level)
-		}
-	}
-	x.released = false
-}
-
-// fix gives an open transfer what it uses at a level.
-func (x *shared) fix(u *use, level int64) {
-	x.left = x.left.less(product(level, u.load))
-	x.weight, x.open = x.weight-u.load, x.open-1
-}
-
-// sink lowers the level of a group.
-func (s *sharing) sink(e *engine, r int32, level int64) {
-	x := &s.res[r]
-	was := x.level
-	s.setLevel(e, x, level)
+	s.move(r)
+	x.left = x.left.more(product(from, x.load)).less(product(level, x.load))
 	if x.wide == 0 {
 		return
 	}
-	for _, c := range s.active[x.first : x.first+x.own] {
-		for _, u := range s.of(&s.flows[c]) {
-			if u.res != r {
-				s.slows(&u, was, level)
-			}
+	for _, u := range s.active[x.first : x.first+x.own] {
+		x := &s.uses[u]
+		s.tell(s.uses[x.first:x.first+x.n], r, from, level)
+	}
+}
+
+// tell lets the resources that a flow uses, but one, know that it goes at another rate.
+func (s *sharing) tell(uses []use, but int32, from, to int64) {
+	for i := range uses {
+		u := &uses[i]
+		if u.res == but {
+			continue
+		}
+		x := &s.res[u.res]
+		if x.top = max(x.top, to); to > from {
+			x.left = x.left.less(product(to-from, u.load))
+			x.low = min(x.low, from)
+		} else {
+			x.left = x.left.more(product(from-to, u.load))
+		}
+		s.changed(u.res)
+	}
+}
+
+// release lets the flows of a group go that have lower limits than its level is to be.
+func (s *sharing) release(e *engine, r int32, level int64) {
+	x := &s.res[r]
+	s.ended, x.least = s.ended[:0], unlimited
+	for _, u := range s.active[x.first : x.first+x.own] {
+		if limit := s.flows[s.uses[u].flow].limit; limit < level {
+			s.ended = append(s.ended, s.uses[u].flow)
+		} else {
+			x.least = min(x.least, limit)
 		}
 	}
-}
-
-// slows is what other resources hear of a transfer that goes slower.
-func (s *sharing) slows(u *use, from, to int64) {
-	x := &s.res[u.res]
-	x.left = x.left.more(product(from-to, u.load))
-	if x.key == unlimited && x.own > 0 && x.reaches(tie(x.level)+1) {
-		s.look(u.res, x.level)
-	}
-}
-
-// take takes a transfer out of where it is, and gives it another rate.
-func (s *sharing) take(e *engine, c int32, f *flow, from, to int64) {
-	switch {
-	case f.home >= 0:
-		s.res[f.group].turn(e.now)
-		s.touch(f.group)
+	from := x.level
+	for _, id := range s.ended {
+		f := &s.flows[id]
 		s.leave(f)
-	case f.home == limited:
+		s.tell(s.of(f), -1, from, f.limit)
+		s.limit(e, id, f.limit)
+	}
+	s.changed(r)
+}
+
+// take makes a faster flow one of the group of a resource that it uses.
+func (s *sharing) take(e *engine, use int32, level int64) {
+	u := &s.uses[use]
+	f := &s.flows[u.flow]
+	rate := s.rate(f)
+	if f.home == limited {
 		f.left = f.left.above(product(f.rate, uint64(e.now-f.since)))
 		f.version++
-		f.home = nowhere
+	} else {
+		s.res[f.group].turn(e.now)
+		s.leave(f)
 	}
-	for _, u := range s.of(f) {
-		if from == unlimited {
-			s.res[u.res].fix(&u, to)
-		} else {
-			s.slows(&u, from, to)
-		}
-	}
-}
-
-// limit fixes the open transfers on a resource that a level brings to their limits.
-func (s *sharing) limit(e *engine, r int32, level int64) {
-	x := &s.res[r]
-	x.cap, s.ended = unlimited, s.ended[:0]
-	for _, c := range s.on(r) {
-		switch f := &s.flows[c]; {
-		case s.rate(f) < unlimited:
-		case f.limit > tie(level):
-			x.cap = min(x.cap, f.limit)
-		default:
-			s.ended = append(s.ended, c)
-		}
-	}
-	for _, c := range s.ended {
-		f := &s.flows[c]
-		s.take(e, c, f, unlimited, level)
-		f.home, f.rate, f.since = limited, level, e.now
-		f.version++
-		e.q.push(endOf(e.now, f.left, level), newEvent(ending, c, f.version))
-	}
+	x := &s.res[u.res]
+	x.left = x.left.more(product(rate-level, u.load))
+	s.tell(s.of(f), u.res, rate, level)
+	s.join(use)
 }

@@ -2,8 +2,7 @@ package sim
 
 import "slices"
 
-// A group is kept as a heap by what is left, at the beginning of a resource's active
-// connections.
+// A group is kept as a heap by what is left, at the beginning of the uses of a resource.
 
 // turn lets the clock of a group go on until now.
 func (x *shared) turn(now int64) {
@@ -13,17 +12,14 @@ func (x *shared) turn(now int64) {
 	x.since = now
 }
 
-// join makes a transfer, which belongs to no group, one of a resource's, at whose level it goes.
-func (s *sharing) join(c int32, f *flow, r int32) {
-	x, u := &s.res[r], s.useOf(f, r)
+// join makes a flow, which belongs to no group, one of that of a resource that it uses, at whose level it goes.
+func (s *sharing) join(use int32) {
+	u := &s.uses[use]
+	x, f := &s.res[u.res], &s.flows[u.flow]
 	f.left = f.left.more(x.clock)
-	s.place(r, u.slot, s.active[x.first+x.own])
-	f.home, f.group = f.first, r
-	for &s.uses[f.home] != u {
-		f.home++
-	}
-	u.slot = x.own
-	s.active[x.first+x.own] = c
+	f.home, f.group = use, u.res
+	s.place(x, u.slot, s.active[x.first+x.own])
+	s.place(x, x.own, use)
 	x.own++
 	x.load += u.load
 	x.least = min(x.least, f.limit)
@@ -31,40 +27,45 @@ func (s *sharing) join(c int32, f *flow, r int32) {
 		x.wide++
 	}
 	s.up(x, u.slot)
+	s.move(u.res)
 }
 
-// leave takes a transfer out of its group, whose clock has been turned.
+// leave takes a flow out of its group, whose clock has been turned.
 func (s *sharing) leave(f *flow) {
-	u := &s.uses[f.home]
-	x := &s.res[u.res]
-	c := s.active[x.first+u.slot]
+	use, r := f.home, f.group
+	u, x := &s.uses[use], &s.res[r]
 	if f.left = f.left.above(x.clock); f.n > 1 {
 		x.wide--
 	}
-	f.home = nowhere
+	f.home = limited
 	x.own--
 	x.load -= u.load
 	slot, last := u.slot, s.active[x.first+x.own]
-	s.active[x.first+x.own], u.slot = c, x.own
-	if last != c {
-		s.place(u.res, slot, last)
+	s.place(x, x.own, use)
+	if last != use {
+		s.place(x, slot, last)
 		s.up(x, slot)
 		s.down(x, slot)
 	}
 	if x.own == 0 {
-		x.level, x.least, x.released, x.clock = unlimited, unlimited, false, amount{}
+		x.least, x.clock = unlimited, amount{}
 	}
+	s.move(r)
+	s.changed(r)
 }
 
-// earlier reports whether the transfer in one slot of a group ends before that in another.
-func (s *sharing) earlier(x *shared, a, b int32) bool {
-	return s.flows[s.active[x.first+a]].left.below(s.flows[s.active[x.first+b]].left)
+// leftAt is what the flow whose use is in a slot has left.
+func (s *sharing) leftAt(x *shared, slot int32) amount {
+	return s.flows[s.uses[s.active[x.first+slot]].flow].left
 }
+
+// earlier reports whether the flow in one slot of a group ends before that in another.
+func (s *sharing) earlier(x *shared, a, b int32) bool { return s.leftAt(x, a).below(s.leftAt(x, b)) }
 
 func (s *sharing) swap(x *shared, a, b int32) {
-	p, q := &s.active[x.first+a], &s.active[x.first+b]
-	*p, *q = *q, *p
-	s.uses[s.flows[*p].home].slot, s.uses[s.flows[*q].home].slot = a, b
+	p, q := s.active[x.first+a], s.active[x.first+b]
+	s.place(x, a, q)
+	s.place(x, b, p)
 }
 
 // up moves a transfer towards the root of its group while it ends before those above it.
@@ -104,11 +105,7 @@ func (s *sharing) await(e *engine, r int32) {
 		return
 	}
 	x.turn(e.now)
-	c := x.sole
-	if c < 0 {
-		c = s.active[x.first]
-	}
-	end := endOf(e.now, s.flows[c].left.above(x.clock), x.level)
+	end := endOf(e.now, s.leftAt(x, 0).above(x.clock), x.level)
 	if x.at >= 0 && x.at <= end {
 		return
 	}
@@ -129,11 +126,6 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 		return
 	}
 	x.at = -1
-	if x.sole >= 0 && x.own == 1 { // nothing has changed since the event was set
-		s.endSole(e, r)
-		return
-	}
-	s.list(r)
 	x.turn(e.now)
 	s.ended = s.over(x, 0, s.ended[:0])
 	if len(s.ended) == 0 { // the event was early: rates have fallen since
@@ -156,28 +148,12 @@ func (s *sharing) arrive(e *engine) {
 	s.came = s.came[:0]
 }
 
-// endSole ends the only transfer on a resource that stands apart: nothing is left there that could change.
-func (s *sharing) endSole(e *engine, r int32) {
-	x := &s.res[r]
-	f := &s.flows[x.sole]
-	c := f.messages[0].conn
-	f.messages = f.messages[:0]
-	x.left = x.left.more(product(x.level, x.load))
-	x.level, x.least, x.since = unlimited, unlimited, e.now
-	x.sole, x.own, x.n, x.load = -1, 0, 0, 0
-	if s.crowds != nil {
-		s.enter(r, -s.uses[f.first].count)
-	}
-	e.events += int64(e.conns[c].times)
-	e.arrived(c)
-}
-
 // over are those of a group that have ended, from a slot on.
 func (s *sharing) over(x *shared, at int32, list []int32) []int32 {
-	if at >= x.own || x.clock.below(s.flows[s.active[x.first+at]].left) {
+	if at >= x.own || x.clock.below(s.leftAt(x, at)) {
 		return list
 	}
-	list = append(list, s.active[x.first+at])
+	list = append(list, s.uses[s.active[x.first+at]].flow)
 	return s.over(x, 2*at+2, s.over(x, 2*at+1, list))
 }
 

@@ -16,6 +16,14 @@ func (a atLevel) before(b atLevel) bool {
 	return a.level < b.level || a.level == b.level && a.res < b.res
 }
 
+// of is the level of a resource; another one where it is not in.
+func (h *levels) of(r int32, other int64) int64 {
+	if at := h.place[r]; at >= 0 {
+		return h.heap[at].level
+	}
+	return other
+}
+
 // set puts a resource at a level, wherever it was.
 func (h *levels) set(r int32, level int64) {
 	at := h.place[r]

@@ -10,14 +10,14 @@ type sharing struct {
 	ways   []way           // by route
 	uses   []use           // of all flows, end to end
 	res    []shared        // resources
-	active []int32         // flows under way, by resource (see shared.first)
-	dirty  []int32         // resources with changes since settle
+	active []int32         // uses of flows under way, by resource (see shared.first)
+	dirty  []int32         // resources to be looked at
+	moved  []int32         // resources whose group has changed since settle
 	crowds []congestionKey // by resource; nil: congestion does not count
 	looked int64           // resources and transfers that settle has looked at, each time it has
 	// working memory of settle
 	levels levels
-	full   []int32 // resources that are full at a level
-	capped []int32 // resources with transfers whose limit a level reaches
+	faster []int32 // uses
 	ended  []int32 // flows
 	came   []int32 // connections whose messages have ended
 }
@@ -25,31 +25,26 @@ type sharing struct {
 // way are the flows of a route: flows[first:first+n], of which those from used on have never been under way.
 type way struct{ first, n, used int32 }
 
-// shared is a resource in a run: the flows active[first:first+n] are under way, of
-// which the first own are its group. Between calls of settle none is open but what has only
-// just begun.
+// shared is a resource in a run: uses active[first:first+n] are of flows under way, of
+// which the first own are its group.
 type shared struct {
-	left     amount // of the capacity, not given away
-	level    int64  // rate of the group, unlimited where there is none
-	load     uint64 // of the group
-	weight   uint64 // of open transfers: those that have no rate yet
-	key      int64  // level at which it is to be looked at (see look), unlimited where it is not
-	open     int32  // how many transfers are
-	own, n   int32
-	released bool // the group is open
-	marked   bool // in dirty
-	apart    bool // transfers on it load nothing else
+	left   amount // of the capacity, not given away; negative while settle has not seen to it
+	weight uint64 // of all flows under way
+	load   uint64 // of the group
+	level  int64  // rate of the group
+	top    int64  // no flow outside the group is faster
+	low    int64  // since it was looked at, only flows at this rate or faster have become faster
+	own    int32
+	dirty  bool // in sharing.dirty
+	moved  bool // in sharing.moved
 
-	clock   amount // what a transfer of the group would have moved, at time since
-	since   int64
-	cap     int64 // no open transfer that is looked after here has a lower limit
-	least   int64 // no transfer of the group has a lower limit
-	at      int64 // time of the event awaited, when the first of the group ends or before; −1 where there is none
-	version uint32
-	first   int32
-	wide    int32 // how many of the group load other resources, too
-
-	sole int32 // the flow under way where it is the only one, with one message, on a resource that stands apart; −1: see active
+	n, first int32
+	wide     int32 // how many of the group load other resources, too
+	version  uint32
+	clock    amount // what a transfer of the group would have moved, at time since
+	since    int64
+	least    int64 // no transfer of the group has a lower limit
+	at       int64 // time of the event awaited, when the first of the group ends or before; −1 where there is none
 }
 
 // flow is a transfer under way, or several at once along one route, all of which go at the same rate: one message each of connections
@@ -59,7 +54,7 @@ type flow struct {
 	messages  []parcel // a heap by their ends
 	eff, each float64  // of its messages (see charge)
 	first, n  int32    // its uses
-	home      int32    // the use by which it belongs to a group, or:
+	home      int32    // the use by which it belongs to a group, or limited
 	group     int32    // the resource of that use
 	version   uint32
 	rate      int64 // limited
@@ -68,10 +63,8 @@ type flow struct {
 	since     int64 // limited
 }
 
-const (
-	nowhere int32 = -1 // it has no rate yet, or is not under way
-	limited int32 = -2 // it goes as fast as a limit of its own allows
-)
+// limited is the home of a flow that goes as fast as a limit of its own allows, or as a resource does that it has to itself.
+const limited int32 = -1
 
 // parcel is a message of a flow. It ends when each of them has moved so much since the flow was without any.
 type parcel struct {
@@ -81,43 +74,25 @@ type parcel struct {
 
 // use is a resource that a flow loads, and its place among the active ones.
 type use struct {
-	res, slot        int32
-	load, each, full uint64 // of all messages under way, of one, and of one at full efficiency
-	count            int32  // of transfers that one stands for
+	load      uint64 // of all messages under way, each as much
+	res, slot int32
+	count     int32 // of transfers that one stands for
+	flow      int32
+	first, n  int32 // the flow's uses
 }
 
 func (s *sharing) of(f *flow) []use { return s.uses[f.first : f.first+f.n] }
 
-// on are the flows under way on a resource.
-func (s *sharing) on(r int32) []int32 {
-	s.list(r)
-	x := &s.res[r]
-	return s.active[x.first : x.first+x.n]
-}
-
-// list puts the only flow of a resource among the active ones.
-func (s *sharing) list(r int32) {
-	x := &s.res[r]
-	if c := x.sole; c >= 0 {
-		x.sole = -1
-		s.active[x.first] = c
-		s.uses[s.flows[c].first].slot = 0
-	}
-}
-
-// rate is that of a transfer, unlimited while it is open.
+// rate is that of a flow.
 func (s *sharing) rate(f *flow) int64 {
-	switch f.home {
-	case nowhere:
-		return unlimited
-	case limited:
+	if f.home == limited {
 		return f.rate
 	}
-	if x := &s.res[f.group]; !x.released {
-		return x.level
-	}
-	return unlimited
+	return s.res[f.group].level
 }
+
+// rateOf is that of the flow whose use it is.
+func (s *sharing) rateOf(use int32) int64 { return s.rate(&s.flows[s.uses[use].flow]) }
 
 func (s *sharing) init(p *Plan) {
 	s.ways = make([]way, len(p.routes))
@@ -134,21 +109,15 @@ func (s *sharing) init(p *Plan) {
 			s.flow(p.routes[r].use)
 		}
 	}
-	s.res, s.active, s.levels.place = make([]shared, len(p.res)), make([]int32, total), make([]int32, len(p.res))
+	s.res, s.active, s.levels.place = make([]shared, len(p.res)), make([]int32, len(s.uses)), make([]int32, len(p.res))
 	for i := range s.res {
-		s.res[i].apart = true
 		if p.options.Congested > 0 {
 			lost := fixedRate(p.res[i].capacity) - fixedRate(p.res[i].congestedRate)
 			s.crowds = append(s.crowds, congestionKey{unused: product(lost, weightScale)})
 		}
 	}
-	for i := range s.flows {
-		f := &s.flows[i]
-		for _, u := range s.of(f) {
-			x := &s.res[u.res]
-			x.n++ // room for all that may be under way at once
-			x.apart = x.apart && f.n == 1
-		}
+	for i := range s.uses {
+		s.res[s.uses[i].res].n++ // room for all that may be under way at once
 	}
 	first := int32(0)
 	for i := range s.res {
@@ -160,32 +129,32 @@ func (s *sharing) init(p *Plan) {
 
 // flow makes one that loads what a route does.
 func (s *sharing) flow(shared []usage) {
-	f := flow{first: int32(len(s.uses))}
+	id, first := int32(len(s.flows)), int32(len(s.uses))
 	for j, u := range shared {
 		if j == 0 || u.res != shared[j-1].res {
-			s.uses = append(s.uses, use{res: u.res})
+			s.uses = append(s.uses, use{res: u.res, flow: id})
 		}
-		x := &s.uses[len(s.uses)-1]
-		x.full, x.count = x.full+u.load, x.count+u.count
+		s.uses[len(s.uses)-1].count += u.count
 	}
-	f.n = int32(len(s.uses)) - f.first
-	s.flows = append(s.flows, f)
+	n := int32(len(s.uses)) - first
+	for i := range s.uses[first:] {
+		s.uses[int(first)+i].first, s.uses[int(first)+i].n = first, n
+	}
+	s.flows = append(s.flows, flow{first: first, n: n})
 }
 
 func (s *sharing) reset(p *Plan) {
 	for i := range s.flows {
-		s.flows[i].home, s.flows[i].messages = nowhere, s.flows[i].messages[:0]
+		s.flows[i].messages = s.flows[i].messages[:0]
 	}
 	for i := range s.res {
-		x := &s.res[i]
-		*x = shared{left: product(fixedRate(p.res[i].capacity), weightScale), level: unlimited, cap: unlimited, least: unlimited,
-			first: x.first, apart: x.apart, at: -1, key: unlimited, sole: -1}
+		s.res[i] = shared{left: product(fixedRate(p.res[i].capacity), weightScale), least: unlimited, first: s.res[i].first, at: -1}
 		s.levels.place[i] = -1
 	}
 	for i := range s.crowds {
 		s.crowds[i].messages = 0
 	}
-	s.dirty, s.levels.heap, s.looked = s.dirty[:0], s.levels.heap[:0], 0
+	s.dirty, s.moved, s.levels.heap, s.looked = s.dirty[:0], s.moved[:0], s.levels.heap[:0], 0
 }
 
 // add lets the current message of a connection begin to move, beside others that go along its route as it does.
@@ -199,37 +168,69 @@ func (s *sharing) add(e *engine, c int32) {
 		s.accompany(e, id, parcel{f.moved(s, e.now).more(bytes), c})
 		return
 	}
-	f.messages, f.left, f.limit, f.eff, f.each, f.home = append(f.messages[:0], parcel{bytes, c}), bytes, k.limit, k.eff, k.each, nowhere
-	f.version++
-	uses := s.of(f)
-	var weighted []usage
-	plain := k.eff == 1 && k.each == 1
-	if !plain {
-		weighted = e.routes[st.route].use
-	}
-	for i := range uses {
-		u := &uses[i]
-		if u.each = u.full; !plain {
-			for u.each = 0; len(weighted) > 0 && weighted[0].res == u.res; weighted = weighted[1:] {
-				u.each += fixedWeight(e.res[u.res].weight(weighted[0].weight, k), weighted[0].count)
-			}
-		}
-		u.load = u.each
+	f.messages, f.left, f.limit, f.eff, f.each = append(f.messages[:0], parcel{bytes, c}), bytes, k.limit, k.eff, k.each
+	s.weigh(e, st.route, f, k)
+	rate, home := s.leaves(f)
+	for i := range s.of(f) {
+		u := &s.of(f)[i]
 		x := &s.res[u.res]
-		if x.apart && x.n == 0 {
-			x.sole = id
-		} else {
-			s.list(u.res)
-			u.slot = x.n
-			s.active[x.first+x.n] = id
-		}
-		x.n++
 		s.enter(u.res, u.count)
-		x.open, x.weight = x.open+1, x.weight+u.load
+		u.slot = x.n
+		s.active[x.first+x.n] = f.first + int32(i)
+		x.n++
+		x.weight += u.load
+		x.left = x.left.less(product(rate, u.load))
+		x.top = max(x.top, rate)
 		s.touch(u.res)
 	}
-	x := &s.res[uses[0].res]
-	x.cap = min(x.cap, f.limit)
+	if home == limited {
+		s.limit(e, id, rate)
+		return
+	}
+	x := &s.res[s.uses[home].res]
+	x.turn(e.now)
+	x.level = rate
+	s.join(home)
+	s.touch(s.uses[home].res)
+}
+
+// weigh says what messages of a cost load of the resources of their flow, which has one.
+func (s *sharing) weigh(e *engine, route int32, f *flow, k *charge) {
+	plain := k.eff == 1 && k.each == 1
+	uses, at := s.of(f), 0
+	for i := range uses {
+		uses[i].load = 0
+	}
+	for _, w := range e.routes[route].use {
+		if uses[at].res != w.res {
+			at++
+		}
+		if !plain {
+			w.load = fixedWeight(e.res[w.res].weight(w.weight, k), w.count)
+		}
+		uses[at].load += w.load
+	}
+}
+
+// leaves is the rate that a flow to come may have for now, beside the others at theirs, and by which use.
+func (s *sharing) leaves(f *flow) (rate int64, home int32) {
+	rate, home = f.limit, limited
+	for i := range s.of(f) {
+		u := &s.of(f)[i]
+		x := &s.res[u.res]
+		at := x.level
+		if x.own == 0 {
+			if at = 0; !x.left.negative() {
+				at = x.left.over(u.load)
+			}
+		}
+		if at < rate {
+			if rate, home = at, f.first+int32(i); x.n == 0 {
+				home = limited
+			}
+		}
+	}
+	return rate, home
 }
 
 // along is a flow of a route for a message of a cost: one under way that goes at the same rate, or one that is not.
@@ -254,21 +255,18 @@ func (s *sharing) along(route int32, k *charge) (id int32, under bool) {
 // accompany adds a message to a flow under way, at whose rate it goes.
 func (s *sharing) accompany(e *engine, id int32, m parcel) {
 	f := &s.flows[id]
-	rate, first := s.rate(f), f.messages[0].end
+	rate, first, n := s.rate(f), f.messages[0].end, uint64(len(f.messages))
 	f.push(m)
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
-		s.list(u.res)
-		s.enter(u.res, u.count)
-		u.load += u.each
 		x := &s.res[u.res]
-		if f.home == nowhere {
-			x.weight += u.each
-		} else {
-			x.left = x.left.less(product(rate, u.each))
-		}
-		if f.home >= 0 && f.group == u.res {
-			x.load += u.each
+		s.enter(u.res, u.count)
+		each := u.load / n
+		u.load += each
+		x.weight += each
+		x.left = x.left.less(product(rate, each))
+		if f.home == f.first+int32(i) {
+			x.load += each
 		}
 		s.touch(u.res)
 	}
@@ -280,29 +278,38 @@ func (s *sharing) accompany(e *engine, id int32, m parcel) {
 // leads says what the first message of a flow to end, which is another now, has left, as flow.left has it.
 func (s *sharing) leads(e *engine, id int32, f *flow, left amount) {
 	earlier := left.below(f.left)
-	switch f.left = left; {
-	case f.home == limited:
+	f.left = left
+	if f.home == limited {
 		f.left = f.left.above(product(f.rate, uint64(e.now-f.since)))
-		f.since = e.now
-		f.version++
-		e.q.push(endOf(e.now, f.left, f.rate), newEvent(ending, id, f.version))
-	case f.home >= 0 && earlier:
-		s.up(&s.res[f.group], s.uses[f.home].slot)
-	case f.home >= 0:
-		s.down(&s.res[f.group], s.uses[f.home].slot)
+		s.limit(e, id, f.rate)
+		return
 	}
+	x := &s.res[f.group]
+	if earlier {
+		s.up(x, s.uses[f.home].slot)
+	} else {
+		s.down(x, s.uses[f.home].slot)
+	}
+	s.move(f.group)
+}
+
+// limit lets a flow, which belongs to no group, go at a limit of its own.
+func (s *sharing) limit(e *engine, id int32, rate int64) {
+	f := &s.flows[id]
+	f.home, f.rate, f.since = limited, rate, e.now
+	f.version++
+	e.q.push(endOf(e.now, f.left, rate), newEvent(ending, id, f.version))
 }
 
 // moved is what each message of a flow has moved since it was without any.
 func (f *flow) moved(s *sharing, now int64) amount {
 	var gone amount
-	switch {
-	case f.home >= 0:
+	if f.home == limited {
+		gone = product(f.rate, uint64(now-f.since))
+	} else {
 		x := &s.res[f.group]
 		x.turn(now)
 		gone = x.clock
-	case f.home == limited:
-		gone = product(f.rate, uint64(now-f.since))
 	}
 	return f.messages[0].end.less(f.left.less(gone))
 }
@@ -341,10 +348,25 @@ func (f *flow) pop() {
 	}
 }
 
+// touch has a resource looked at on which there is more to move.
 func (s *sharing) touch(r int32) {
-	if x := &s.res[r]; !x.marked {
-		x.marked = true
+	s.res[r].low = 0
+	s.changed(r)
+}
+
+// changed has a resource looked at, unless it limits nothing, neither before nor now.
+func (s *sharing) changed(r int32) {
+	if x := &s.res[r]; !x.dirty && (x.own > 0 || x.full()) {
+		x.dirty = true
 		s.dirty = append(s.dirty, r)
+	}
+}
+
+// move notes that a group has changed.
+func (s *sharing) move(r int32) {
+	if x := &s.res[r]; !x.moved {
+		x.moved = true
+		s.moved = append(s.moved, r)
 	}
 }
 
@@ -363,15 +385,16 @@ func (s *sharing) drain(e *engine, id int32) {
 	rate, ended := s.rate(f), int32(n-len(f.messages))
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
-		less := u.each * uint64(ended)
+		less := u.load / uint64(n) * uint64(ended)
 		u.load -= less
 		x := &s.res[u.res]
+		x.weight -= less
 		x.left = x.left.more(product(rate, less))
-		if f.home >= 0 && f.group == u.res {
+		if f.home == f.first+int32(i) {
 			x.load -= less
 		}
 		s.enter(u.res, -u.count*ended)
-		s.touch(u.res)
+		s.changed(u.res)
 	}
 	s.leads(e, id, f, f.left.more(f.messages[0].end.less(first)))
 }
@@ -380,38 +403,25 @@ func (s *sharing) drain(e *engine, id int32) {
 func (s *sharing) remove(f *flow, messages int32) {
 	f.version++
 	rate := s.rate(f)
-	if f.home >= 0 {
+	if f.home != limited {
 		s.leave(f)
 	}
-	f.home = nowhere
 	for _, u := range s.of(f) {
 		x := &s.res[u.res]
+		x.weight -= u.load
 		x.left = x.left.more(product(rate, u.load))
-		x.n--
 		s.enter(u.res, -u.count*messages)
-		if x.n > 0 { // else nothing on it can change
-			s.place(u.res, u.slot, s.active[x.first+x.n])
-			s.touch(u.res)
+		if x.n--; x.n == 0 { // nothing on it can change
+			x.top = 0
+			continue
 		}
+		s.place(x, u.slot, s.active[x.first+x.n])
+		s.changed(u.res)
 	}
 }
 
-// place puts a flow into a slot of a resource.
-func (s *sharing) place(r, slot, c int32) {
-	s.active[s.res[r].first+slot] = c
-	s.useOf(&s.flows[c], r).slot = slot
-}
-
-// useOf is the use that a flow makes of a resource.
-func (s *sharing) useOf(f *flow, r int32) *use {
-	if f.home >= 0 && f.group == r {
-		return &s.uses[f.home]
-	}
-	uses := s.of(f)
-	for i := range uses {
-		if uses[i].res == r {
-			return &uses[i]
-		}
-	}
-	panic("sim: a flow that does not use the resource")
+// place puts a use into a slot of its resource.
+func (s *sharing) place(x *shared, slot, use int32) {
+	s.active[x.first+slot] = use
+	s.uses[use].slot = slot
 }

@@ -2,8 +2,8 @@ package sim
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"railyard/internal/gen"
@@ -115,7 +115,7 @@ func hashedRing(t *testing.T, o CompileOptions) *Plan {
 }
 
 // TestKeptRates plays exchanges and holds all rates, those that were kept among them, against
-// progressive filling of everything from nothing, in floating point.
+// progressive filling of everything from nothing: not a unit apart.
 func TestKeptRates(t *testing.T) {
 	for name, plan := range map[string]*Plan{
 		"DGX H100": uneven(t, "dgx-h100", 2, "line"), "SuperPOD": uneven(t, "superpod-h100", 4, "ideal"),
@@ -136,9 +136,9 @@ func TestKeptRates(t *testing.T) {
 		for len(e.q.heap) > 0 {
 			e.next()
 			if settled++; settled%5 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
-				for f, want := range fromNothing(e) {
-					if got := float64(e.share.rate(&e.share.flows[f])); math.Abs(got-want) > 1e-9*want+1 {
-						t.Fatalf("%s: a transfer moves at %.0f, not %.0f", name, got, want)
+				for id, want := range fromNothing(e) {
+					if f := &e.share.flows[id]; len(f.messages) > 0 && e.share.rate(f) != want {
+						t.Fatalf("%s: a transfer moves at %d, not %d", name, e.share.rate(f), want)
 					}
 				}
 			}
@@ -149,53 +149,57 @@ func TestKeptRates(t *testing.T) {
 	}
 }
 
-// fromNothing are the max-min fair rates of all transfers under way.
-func fromNothing(e *engine) map[int32]float64 {
+// fromNothing are the max-min fair rates of all transfers under way, by progressive filling: all grow together until a limit is reached
+// or a resource is full, and those concerned stay there.
+func fromNothing(e *engine) map[int32]int64 {
 	s := &e.share
-	left, rates, open := make([]float64, len(s.res)), map[int32]float64{}, map[int32]bool{}
+	left, open, rates := make([]amount, len(s.res)), map[int32]bool{}, map[int32]int64{}
 	for r := range s.res {
-		c := product(fixedRate(e.Plan.res[r].capacity), weightScale)
-		left[r] = float64(c.hi)*math.Exp2(64) + float64(c.lo)
-		messages := 0
-		for _, f := range s.on(int32(r)) {
-			messages += len(s.flows[f].messages)
-		}
-		if x := &e.Plan.res[r]; messages > 1 {
-			left[r] *= x.congestedRate / x.capacity
-		}
-		for _, f := range s.on(int32(r)) {
-			open[f] = true
+		left[r] = product(fixedRate(e.Plan.res[r].capacity), weightScale)
+	}
+	for id := range s.flows {
+		open[int32(id)] = len(s.flows[id].messages) > 0
+	}
+	messages, all := make([]int, len(s.res)), make([]uint64, len(s.res))
+	for id, under := range open {
+		for _, u := range s.of(&s.flows[id]) {
+			if under {
+				all[u.res] += u.load
+				messages[u.res] += len(s.flows[id].messages)
+			}
 		}
 	}
-	for len(open) > 0 {
-		weight := make([]float64, len(s.res))
-		for f := range open {
-			for _, u := range s.of(&s.flows[f]) {
-				weight[u.res] += float64(u.load)
+	for r, n := range messages {
+		if x := &e.Plan.res[r]; n > 1 {
+			left[r] = product(fixedRate(x.congestedRate), weightScale)
+		}
+	}
+	for len(rates) < len(open) {
+		weight, level := make([]uint64, len(s.res)), unlimited
+		for id, under := range open {
+			if !under {
+				rates[id] = max(rates[id], 0)
+				continue
+			}
+			level = min(level, s.flows[id].limit)
+			for _, u := range s.of(&s.flows[id]) {
+				weight[u.res] += u.load
 			}
 		}
-		stops := func(f int32) float64 { // at which level
-			at := float64(s.flows[f].limit)
-			for _, u := range s.of(&s.flows[f]) {
-				at = min(at, left[u.res]/weight[u.res])
+		fullAt := make([]int64, len(s.res))
+		for r := range s.res {
+			if fullAt[r] = unlimited; weight[r] > 0 {
+				fullAt[r] = left[r].less(amount{0, all[r]}).over(weight[r]) + 1
 			}
-			return at
+			level = min(level, fullAt[r])
 		}
-		level := math.Inf(1)
-		for f := range open {
-			level = min(level, stops(f))
-		}
-		var full []int32
-		for f := range open {
-			if stops(f) <= level*(1+1e-12) {
-				full = append(full, f)
-			}
-		}
-		for _, f := range full {
-			rates[f] = level
-			delete(open, f)
-			for _, u := range s.of(&s.flows[f]) {
-				left[u.res] -= level * float64(u.load)
+		for id, under := range open {
+			f := &s.flows[id]
+			if under && (f.limit == level || slices.ContainsFunc(s.of(f), func(u use) bool { return fullAt[u.res] == level })) {
+				rates[id], open[id] = level, false
+				for _, u := range s.of(f) {
+					left[u.res] = left[u.res].less(product(level, u.load))
+				}
 			}
 		}
 	}
