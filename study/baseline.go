@@ -75,6 +75,7 @@ type baseline struct {
 	profile  *cost.Profile // of its kernels
 	runtime  *nccl.Runtime // nil where it does not run
 	measured []measurement.Row
+	network  string // whose network was measured, of which nothing says what NCCL takes; "": none
 }
 
 // baseline prepares it. Machines that NCCL cannot be modelled on have none.
@@ -157,6 +158,9 @@ func (b *baseline) basis(p *nccl.Prediction) Basis {
 		out.Kind, out.Source = cost.Assumed, "NCCL's own estimate"
 	case b.profile.Borrowed():
 		out.Kind, out.Source = b.profile.Kind, fmt.Sprint(&b.profile.Origin)
+	case b.network != "":
+		out.Kind = cost.Assumed
+		out.Source += " on the network that the topology describes; on the one of machine " + b.network + " NCCL was not measured"
 	}
 	return out
 }
@@ -178,6 +182,12 @@ func limitOf(x *nccl.Prediction) string {
 func (b *baseline) open(q *Question) (err error) {
 	if b.profile, err = kernelsOf(q.asked.Topology, q.asked.Machine); err != nil {
 		return err
+	}
+	if m := q.asked.Machine; m != nil && q.asked.Topology.NumNodes() > 1 {
+		own := m.Measured()
+		if own != nil && own.Name != b.profile.Name && own.OriginOver(topology.Network).Kind == cost.Measured {
+			b.network = own.Name
+		}
 	}
 	b.runtime, err = nccl.NewRuntime(q.asked.Topology, b.profile, cost.GeneralNCCL(), q.asked.Library.Options)
 	return err
