@@ -128,8 +128,8 @@ func (s *sharing) drained(e *engine, r int32, version uint32) {
 	x.at = -1
 	x.turn(e.now)
 	s.ended = s.over(x, 0, s.ended[:0])
-	if len(s.ended) == 0 { // the event was early: rates have fallen since
-		s.await(e, r)
+	if len(s.ended) == 0 { // the event was early: rates have fallen since, and may not be settled in this moment
+		s.move(r)
 		return
 	}
 	for _, id := range s.ended {

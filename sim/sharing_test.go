@@ -80,15 +80,14 @@ func overlapping(t *testing.T) *Plan {
 }
 
 // severalARoute are trees of which many messages go along the same routes at once.
-func severalARoute(t *testing.T) *Plan {
+func severalARoute(t *testing.T, family string, seed int64, kind collective.Kind, p *cost.Profile) *Plan {
 	t.Helper()
-	topo := gen.Unseen("planes", 202)
-	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}, "parallel_trees",
-		planner.Options{Slices: 16})
+	topo := gen.Unseen(family, seed)
+	s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "parallel_trees", planner.Options{Slices: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Compile(topo, s, gen.Curved())
+	plan, err := Compile(topo, s, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +121,8 @@ func TestKeptRates(t *testing.T) {
 		"V100": uneven(t, "dgx1-v100", 1, "line"), "two V100": uneven(t, "dgx1-v100", 2, "line"),
 		"hashed":      hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}}),
 		"congested":   hashedRing(t, CompileOptions{Hashing: &Hashing{Seed: 3}, Congested: 0.8}),
-		"overlapping": overlapping(t), "several a route": severalARoute(t),
+		"overlapping": overlapping(t), "several a route": severalARoute(t, "planes", 202, collective.AllGather, gen.Curved()),
+		"in strands": severalARoute(t, "two kinds", 7001, collective.ReduceScatter, measuredBy(t, "ideal")),
 	} {
 		e := plan.newEngine()
 		e.reset(e.each(8*units.MiB), Options{})
@@ -134,6 +134,9 @@ func TestKeptRates(t *testing.T) {
 		e.share.settle(e)
 		settled := 0
 		for len(e.q.heap) > 0 {
+			if e.q.heap[0].at >= forever {
+				t.Fatalf("%s: a transfer ends never", name)
+			}
 			e.next()
 			if settled++; settled%5 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
 				for id, want := range fromNothing(e) {
