@@ -33,7 +33,8 @@ const slack = 1 - 1e-7
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	e := p.newEngine()
 	e.reset(p.each(size), Options{NoContention: true})
-	x := estimator{e: e, load: make([]resourceLoad, len(p.res)), seqs: map[pricedSequence]seqCost{}}
+	launched := p.launched()
+	x := estimator{e: e, launched: float64(launched), load: make([]resourceLoad, len(p.res)), seqs: map[pricedSequence]seqCost{}}
 	x.alone()
 	for i := range p.conns {
 		x.conn(int32(i))
@@ -44,14 +45,15 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 			x.most = max(x.most, l.first+l.weight*1e12/p.res[r].capacity)
 		}
 	}
-	return p.launched() + units.Time(min(x.most*slack, float64(forever)))
+	return launched + units.Time(min(x.most*slack, float64(forever)))
 }
 
 type estimator struct {
-	e    *engine
-	most float64 // ps
-	load []resourceLoad
-	seqs map[pricedSequence]seqCost
+	e        *engine
+	launched float64 // ps
+	most     float64 // ps
+	load     []resourceLoad
+	seqs     map[pricedSequence]seqCost
 }
 
 // resourceLoad is what a resource has to carry, and from when on.
@@ -77,7 +79,7 @@ type seqCost struct {
 // conn counts a connection's messages.
 func (x *estimator) conn(i int32) {
 	k := &x.e.Plan.conns[i]
-	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-float64(x.e.launched())
+	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-x.launched
 	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
@@ -115,7 +117,7 @@ const maxAlone = 100_000
 // Processors take what comes first; of these, nothing is known.
 func (x *estimator) alone() {
 	e := x.e
-	e.begun = slices.Repeat([]int64{int64(e.launched())}, len(e.conns))
+	e.begun = slices.Repeat([]int64{int64(x.launched)}, len(e.conns))
 	if e.serial() {
 		return
 	}
@@ -133,7 +135,7 @@ func (x *estimator) alone() {
 	for i := range e.begun {
 		e.begun[i] = min(e.begun[i], e.now) // later, if not yet
 	}
-	x.most = max(x.most, float64(e.now)-float64(e.launched()))
+	x.most = max(x.most, float64(e.now)-x.launched)
 }
 
 const notBegun = math.MaxInt64

@@ -15,7 +15,8 @@ import (
 // so (Taken), where the collective does not say so by itself. Until it has, that many launches may be on their way.
 
 // mostTurns are those of slots that have few bytes, so that small messages one way need not wait for an answer; a replay of a graph
-// begins where its capture began. Large ones keep a network busy with fewer.
+// begins where its capture began. Large ones keep a network busy with fewer. turnedBytes is chosen: the host memory that is
+// spent on it by each rank.
 const (
 	mostTurns   = EpochWords
 	leastTurns  = 2

@@ -258,6 +258,19 @@ func rateCost(rates ...*units.Rate) engineCost {
 	}}
 }
 
+// furtherCost is that of channels that begin and end together, where each is a stream; 0 where rows do not show it, or one kernel runs all.
+func furtherCost(c *cost.Curve) engineCost {
+	x := engineCost{low: soon, high: late, set: func(x float64) {
+		if c.Further = 0; x > soon {
+			c.Further = units.Time(x)
+		}
+	}}
+	if !c.Channels {
+		x.high = x.low
+	}
+	return x
+}
+
 // ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
 // them.
 func (f *engineFit) ofMessages(alpha, c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
@@ -321,14 +334,9 @@ const leastShare = 1. / 256
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
 func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
-	shared := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
-	if !c.Channels { // what waits for messages is not what sends them
-		shared[0].high = shared[0].low
-	}
-	for i := range shared {
-		if err := f.limit(&shared[i]); err != nil {
-			return nil, nil, err
-		}
+	shared, err := f.shared()
+	if err != nil {
+		return nil, nil, err
 	}
 	if costs, err = f.ofMessages(cmp.Or(f.ahead, c), c, f.alone()); err != nil {
 		return nil, nil, err
@@ -340,17 +348,13 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		}
 		costs = slices.Insert(costs, 0, back)
 	}
-	further := engineCost{low: soon, high: late, set: func(x float64) { c.Further = units.Time(x) }}
-	if !c.Channels { // which one kernel runs
-		further.high = further.low
-	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	gap := engineCost{low: soon, high: costs[0].value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
 	for _, x := range []struct {
 		cost engineCost
 		show []engineRow
 	}{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))}, {shared[1], f.largest(away)},
-		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {further, f.smallest(beside)}, {gap, f.furtherMessages()}} {
+		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {furtherCost(c), f.smallest(beside)}, {gap, f.furtherMessages()}} {
 		if err := f.find(&x.cost, x.show); err != nil {
 			return nil, nil, err
 		}
@@ -362,6 +366,21 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		rows = append(rows, f.rows[pattern]...)
 	}
 	return costs, rows, nil
+}
+
+// shared are the rates of what carries a rank's messages, and of what a node's share each way and both ways, as slow as rows let them be.
+func (f *engineFit) shared() ([]engineCost, error) {
+	c := f.between
+	out := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
+	if !c.Channels { // what waits for messages is not what sends them
+		out[0].high = out[0].low
+	}
+	for i := range out {
+		if err := f.limit(&out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // crossing are the patterns that show what messages between nodes cost.

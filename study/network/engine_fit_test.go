@@ -26,7 +26,8 @@ func TestEngineFit(t *testing.T) {
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
 			between := func(protocol string, alpha units.Time) cost.Curve {
 				return cost.Curve{Medium: "network", Protocol: protocol, Gap: 9 * units.Microsecond, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
-					Channels: streams > 1, Carrier: units.Rate(3e9 * (streams / 4)), Reduce: 50e9, Copy: 100e9,
+					Channels: streams > 1, Carrier: units.Rate(3e9 * (streams / 4)), Further: units.Time(streams/4) * 3 * units.Microsecond,
+					Reduce: 50e9, Copy: 100e9,
 					Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.08, Rate: 2e9}}}
 			}
 			truth := &cost.Profile{Curves: []cost.Curve{between(string(protocol), 40*units.Microsecond),
