@@ -72,8 +72,8 @@ func choose(c *contest) (Row, error) {
 		return Row{}, err
 	}
 	if c.best < 0 {
-		return Row{}, fmt.Errorf("no schedule is small enough: %w; choose one with --algo and --slices (the fastest could be %s)",
-			ErrTooLarge, leftOut(c.list, units.MaxTime))
+		return Row{}, fmt.Errorf("no schedule is small enough: %w; give it longer with --budget, or choose a smaller one with --algo and "+
+			"--slices (left out: %s)", ErrTooLarge, leftOut(c.list, units.MaxTime))
 	}
 	return c.row()
 }

@@ -120,7 +120,7 @@ type CompileOptions struct {
 	Congested float64
 	// Connections and Operations are how many may be compiled, each by itself where no symmetry is claimed; beyond,
 	// compilation is given up with ErrTooLong. 0: any number.
-	Connections int
+	Connections int // with routes of a few hops, which take memory too
 	Operations  int64
 
 	router *topology.Router // where networks hash: of any seed

@@ -28,6 +28,7 @@ type compiler struct {
 	router   *topology.Router   // where networks spread
 	paths    []*schedule.Routes // by job: the ways that its schedule names
 	routeOf  map[routeKey]int32
+	hops     int // of all routes
 	trunkOf  map[trunkKey]*trunk
 	teams    teamRoutes
 	connOf   map[connKey]int32
@@ -300,6 +301,9 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	return k, nil
 }
 
+// hopsPerConnection is how many hops of routes may be kept for each connection that may be compiled: they take about as much memory.
+const hopsPerConnection = 8
+
 func (c *compiler) route(of connKey, times int32) (int32, error) {
 	k := routeKey{src: of.src, dst: of.dst, times: times, job: c.strands[of.channel].job}
 	if c.options.Hashing != nil || c.sharedInNodes(c.jobs[k.job].Schedule.Protocol).channels {
@@ -323,6 +327,9 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	r.leaving = c.leaving(&r)
 	if c.symmetry != nil {
 		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
+	}
+	if c.hops += len(r.full.Hops); c.options.Connections > 0 && c.hops/hopsPerConnection >= c.options.Connections {
+		return 0, ErrTooLong
 	}
 	c.routes = append(c.routes, r)
 	return id, nil

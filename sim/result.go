@@ -116,16 +116,20 @@ func (p *Plan) RunJobs(sizes []units.Bytes, o Options) (*Result, error) {
 	return r, err
 }
 
+// mostTraced is up to how many operations a trace shows every rank's own; of more, which no viewer opens, it shows representatives'.
+const mostTraced = 1_000_000
+
 // planFor is the plan that a run with these options plays.
 func (p *Plan) planFor(o Options) (*Plan, error) {
-	if o.Trace { // every rank's own events
+	every := o.Trace && p.operations(func(l *lane) int64 { return int64(l.times) }) <= mostTraced
+	if every {
 		flat, err := p.flat()
 		if err != nil {
 			return nil, err
 		}
 		p = flat
 	}
-	return p.delayed(o.Delays, o.Trace)
+	return p.delayed(o.Delays, every)
 }
 
 // warnings are the profile's about the sizes, each once, those of ways that plans take, and what the profile has no prices for.

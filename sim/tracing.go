@@ -9,7 +9,8 @@ import (
 )
 
 // tracer records a run: every message from its α to its arrival, and every receive and
-// every piece of local work that takes time, waiting included.
+// every piece of local work that takes time, waiting included. Of a folded plan, representatives'
+// events say for how many they stand.
 type tracer struct {
 	out     *trace.Trace
 	begun   []int64 // by connection: when the message under way began
@@ -42,7 +43,7 @@ func (t *tracer) arrived(e *engine, c int32) {
 	r := &e.routes[k.route]
 	t.out.Events = append(t.out.Events, trace.Event{Rank: r.src, Peer: r.dst, Channel: k.channel, Phase: k.phase,
 		Slice: int32(int64(t.arrives[c]) / k.messages.total()), Op: schedule.Send.String(), Bytes: e.table.bytes[e.conns[c].size],
-		Start: units.Time(t.begun[c]), End: units.Time(e.now), Route: r.full.Kind.String()})
+		Start: units.Time(t.begun[c]), End: units.Time(e.now), Route: r.full.Kind.String(), Times: k.times})
 	t.arrives[c]++
 }
 
@@ -66,10 +67,14 @@ func (t *tracer) work(e *engine, l int32, o *op, work int64) {
 	x := &e.Plan.lanes[l]
 	peer, route := int32(-1), ""
 	if o.conn >= 0 {
-		r := &e.routes[e.Plan.conns[e.laneConns[x.conns+o.conn]].route]
+		from := e.laneConns[x.conns+o.conn]
+		if e.inboxes != nil {
+			from = e.inboxes[from]
+		}
+		r := &e.routes[e.Plan.conns[from].route]
 		peer, route = r.src, r.full.Kind.String()
 	}
 	t.out.Events = append(t.out.Events, trace.Event{Rank: x.rank, Peer: peer, Channel: x.channel, Phase: x.phase,
 		Slice: e.lanes[l].slice, Op: o.kind.String(), Bytes: e.table.bytes[o.size],
-		Start: units.Time(since), End: units.Time(e.now + work), Route: route})
+		Start: units.Time(since), End: units.Time(e.now + work), Route: route, Times: x.times})
 }

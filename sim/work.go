@@ -2,11 +2,13 @@ package sim
 
 // Work is how many operations a run plays: those of the lanes that stand for all, in all
 // slices.
-func (p *Plan) Work() int64 {
-	total := int64(0)
+func (p *Plan) Work() int64 { return p.operations(func(*lane) int64 { return 1 }) }
+
+// operations are those of lanes, each so many times.
+func (p *Plan) operations(times func(*lane) int64) (total int64) {
 	for i := range p.lanes {
 		l := &p.lanes[i]
-		total += (int64(l.end-l.first) + l.loop.extra()) * int64(p.strand(l.channel).slices)
+		total += (int64(l.end-l.first) + l.loop.extra()) * int64(p.strand(l.channel).slices) * times(l)
 	}
 	return total
 }

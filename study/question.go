@@ -96,29 +96,22 @@ func (q *Question) Machine() *cost.Machine { return q.asked.Machine }
 // Costs are those of railyard's plans.
 func (q *Question) Costs() *cost.Profile { return q.costs }
 
-// on asks the same about another state of the machine, of a collective that fits it. Nobody waits for that whatever it takes.
+// on asks the same about another state of the machine, of a collective that fits it.
 func (q *Question) on(t *topology.Topology, c Collective) (*Question, error) {
 	a := q.asked
 	a.Topology, a.Collective, a.Detail = t, c, Detail{}
-	other, err := New(a)
-	if err == nil && other.limit == 0 {
-		other.limit = ofFew
-	}
-	return other, err
+	return New(a)
 }
 
 // ofFew is how many times the default budget a candidate may take where there are few: an algorithm or slices are asked for, or the plan of
 // another state of the machine is kept.
 const ofFew = int64(8 * planner.DefaultBudget)
 
-// limit bounds the simulation of a candidate (see score.Scorer.Limit); a schedule of which both algorithm and slices are asked for is
-// simulated whatever it takes, unless a budget is asked for too.
+// limit bounds the simulation of a candidate (see score.Scorer.Limit).
 func (s *Search) limit() int64 {
 	switch {
 	case s.Budget > 0:
 		return int64(s.Budget)
-	case s.Algorithm != "" && s.Slices > 0:
-		return 0
 	case s.Algorithm != "" || s.Slices > 0:
 		return ofFew
 	}

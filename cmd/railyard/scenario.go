@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"railyard/model/cost"
@@ -26,6 +28,19 @@ type scenario struct {
 	planned    *schedule.Schedule // where parts have failed: the first job's on the whole machine, if it was planned for that
 
 	plannedIdle *schedule.Schedule // the same where there is background traffic: on the idle machine
+}
+
+// What simulate compiles at most, in about 2 GB: equivalent ranks count once, unless they are played apart.
+const mostConnections, mostOperations = 2_000_000, 100_000_000
+
+// ofTooLong says what to do where that, or what is played, is too much.
+func ofTooLong(err error) error {
+	if !errors.Is(err, sim.ErrTooLong) {
+		return err
+	}
+	return fmt.Errorf("%w: more than %d connections or %d operations; equivalent ranks count once, but each by itself with --how no-fold "+
+		"or --ecmp, where ranks start late and where nodes differ: leave that out, or take fewer --nodes",
+		err, mostConnections, mostOperations)
 }
 
 // plan compiles the jobs.

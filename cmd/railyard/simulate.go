@@ -72,7 +72,8 @@ func newScenario(cmd *cobra.Command, f *planFlags, o *simulateFlags) (*scenario,
 	if err != nil {
 		return nil, err
 	}
-	x := &scenario{compile: sim.CompileOptions{Flat: o.Flat}, everyLink: o.EveryLink}
+	x := &scenario{everyLink: o.EveryLink,
+		compile: sim.CompileOptions{Flat: o.Flat, Connections: mostConnections, Operations: mostOperations}}
 	if o.Congested < 1 {
 		x.compile.Congested = o.Congested
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -16,7 +17,8 @@ import (
 )
 
 // document plays the scenario, and those that it is compared with.
-func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.SimulateDocument, error) {
+func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (_ *report.SimulateDocument, err error) {
+	defer func() { err = ofTooLong(err) }()
 	plan, err := x.plan()
 	if err != nil {
 		return nil, err
@@ -44,6 +46,10 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (*report.Simul
 		}
 	}
 	if o.Trace != "" {
+		if n := len(r.Trace.Shown()); n < r.Trace.Ranks && r.Trace.Folded() {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("the trace shows %d of %d ranks: each stands for those that are equivalent to it",
+				n, r.Trace.Ranks))
+		}
 		err = outfile.Write(o.Trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err

@@ -13,7 +13,7 @@ func WriteChrome(w io.Writer, t *Trace) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"name\":%s,\"source\":%s},\"traceEvents\":[\n", quote(t.Name),
 		quote(t.Source))
-	for r := range t.Ranks {
+	for _, r := range t.Shown() {
 		fmt.Fprintf(out, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}},\n", r, r)
 	}
 	for i := range t.Events {
@@ -37,11 +37,14 @@ func writeEvent(out *bufio.Writer, e *Event) {
 	if e.Peer >= 0 {
 		name = fmt.Sprintf("%s %d", e.Op, e.Peer)
 	}
-	tid := e.Channel*64 + e.Phase // at most 64 phases a channel
+	tid, times := e.Channel*64+e.Phase, "" // at most 64 phases a channel
+	if e.Times > 1 {
+		times = fmt.Sprintf(",\"stands_for\":%d", e.Times)
+	}
 	fmt.Fprintf(out, "{\"name\":%s,\"cat\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%s,\"dur\":%s,"+
-		"\"args\":{\"channel\":%d,\"phase\":%d,\"slice\":%d,\"bytes\":%d,\"route\":%s}}",
+		"\"args\":{\"channel\":%d,\"phase\":%d,\"slice\":%d,\"bytes\":%d,\"route\":%s%s}}",
 		quote(name), quote(e.Op), e.Rank, tid, micros(int64(e.Start)), micros(int64(e.End-e.Start)), e.Channel, e.Phase, e.Slice, e.Bytes,
-		quote(e.Route))
+		quote(e.Route), times)
 }
 
 // micros prints picoseconds as microseconds without rounding.

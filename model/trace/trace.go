@@ -2,7 +2,12 @@
 // who moved what to whom, from when to when.
 package trace
 
-import "railyard/model/units"
+import (
+	"maps"
+	"slices"
+
+	"railyard/model/units"
+)
 
 // Event is one operation of one rank.
 type Event struct {
@@ -12,6 +17,7 @@ type Event struct {
 	Bytes                 units.Bytes
 	Start, End            units.Time
 	Route                 string // kind of route, empty for local work
+	Times                 int32  // how many like it, of ranks that are equivalent, it stands for; 0: itself
 }
 
 // Trace is a run.
@@ -20,4 +26,18 @@ type Trace struct {
 	Source string // "predicted (profile …)" or "measured (backend …)"
 	Ranks  int
 	Events []Event
+}
+
+// Shown are the ranks that have events.
+func (t *Trace) Shown() []int32 {
+	has := map[int32]bool{}
+	for i := range t.Events {
+		has[t.Events[i].Rank] = true
+	}
+	return slices.Sorted(maps.Keys(has))
+}
+
+// Folded reports whether events stand for others.
+func (t *Trace) Folded() bool {
+	return slices.ContainsFunc(t.Events, func(e Event) bool { return e.Times > 1 })
 }
