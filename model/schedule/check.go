@@ -9,11 +9,6 @@ import (
 	"railyard/model/topology"
 )
 
-// CheckOptions widen or narrow what Check proves.
-type CheckOptions struct {
-	InPlace bool // input and output are the same memory
-}
-
 // Check proves that a schedule computes its collective: it runs every rank's program
 // on symbolic values, where a value is an input chunk together with the exact set of
 // ranks that contributed to it. Proven are
@@ -34,10 +29,10 @@ type CheckOptions struct {
 // of slices makes progress where one slice does. Time is proportional to operations ×
 // chunks moved, and × ranks where the race check needs message chains. Of ranks that do
 // alike one is run for all (findMoves, Kinds); that they do is a claim, which is verified.
-func Check(s *Schedule, t *topology.Topology) error { return CheckWith(s, t, CheckOptions{}) }
+func Check(s *Schedule, t *topology.Topology) error { return check(s, t, false) }
 
-// CheckWith is Check with options.
-func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
+// check is Check; in place, input and output are the same memory.
+func check(s *Schedule, t *topology.Topology, inPlace bool) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -54,7 +49,7 @@ func CheckWith(s *Schedule, t *topology.Topology, o CheckOptions) error {
 		if c > 0 && sameProgram(&s.Channels[c-1], &s.Channels[c]) {
 			continue
 		}
-		k, err := proven(x, c, o, s.Spec.Ranks >= manyRanks)
+		k, err := proven(x, c, inPlace, s.Spec.Ranks >= manyRanks)
 		if err != nil {
 			return err
 		}
@@ -85,10 +80,10 @@ const fewRanks = 8
 
 // proven runs a channel; with fold only the ranks that others do like, where there are
 // such (see moves).
-func proven(x *Expander, channel int, o CheckOptions, fold bool) (*checker, error) {
+func proven(x *Expander, channel int, inPlace bool, fold bool) (*checker, error) {
 	if fold {
 		if m := x.kinds[channel]; m != nil {
-			if k := newChecker(x, channel, o, m); k.follows() {
+			if k := newChecker(x, channel, inPlace, m); k.follows() {
 				if err := k.run(); !errors.Is(err, errAsymmetric) {
 					return k, err
 				}
@@ -96,26 +91,26 @@ func proven(x *Expander, channel int, o CheckOptions, fold bool) (*checker, erro
 		}
 		if y := x.coarse(channel); y != nil {
 			if m := findMoves(y, channel, fewRanks); m != nil {
-				if k, err := runOriginals(y, channel, o, m); err == nil && !y.torn { // else errors are told in chunks of the schedule
+				if k, err := runOriginals(y, channel, inPlace, m); err == nil && !y.torn { // else errors are told in chunks of the schedule
 					return k, nil
 				}
 			}
 		}
 		if m := findMoves(x, channel, fewRanks); m != nil {
-			if k, err := runOriginals(x, channel, o, m); !errors.Is(err, errAsymmetric) {
+			if k, err := runOriginals(x, channel, inPlace, m); !errors.Is(err, errAsymmetric) {
 				return k, err
 			}
 		}
 	}
-	k := newChecker(x, channel, o, nil)
+	k := newChecker(x, channel, inPlace, nil)
 	return k, k.run()
 }
 
 // runOriginals runs the originals of all moves, or where those are not followed of the
 // moves along the outer digits.
-func runOriginals(x *Expander, channel int, o CheckOptions, m *moves) (*checker, error) {
+func runOriginals(x *Expander, channel int, inPlace bool, m *moves) (*checker, error) {
 	for ; len(m.Digits) > 0; m = m.outer() {
-		k := newChecker(x, channel, o, m)
+		k := newChecker(x, channel, inPlace, m)
 		if err := k.run(); !errors.Is(err, errAsymmetric) {
 			return k, err
 		}
@@ -156,9 +151,9 @@ type checker struct {
 	entered    []runs      // by rank: who is known to have entered the barrier; nil: it is none
 }
 
-func newChecker(x *Expander, channel int, o CheckOptions, m images) *checker {
+func newChecker(x *Expander, channel int, inPlace bool, m images) *checker {
 	s, n := x.s, x.s.Spec.Ranks
-	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: o.InPlace, progs: make([][]Op, n),
+	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: inPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
 		takenSoFar: map[key]int{}}
 	if m == nil {

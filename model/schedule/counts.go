@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"math/bits"
-
 	"railyard/model/collective"
 	"railyard/model/units"
 )
@@ -32,16 +30,9 @@ func (s *Schedule) CountedBytes(channel, rank int, op *Op, chunk units.Bytes, la
 	var sum units.Bytes
 	l.Set.Each(func(c int32) {
 		src, dst := s.pair(&s.Channels[channel], rank, l.Buf, c)
-		sum += units.Bytes(mulDivUp(int64(chunk)*n, s.Spec.Counts[src][dst], largestRow))
+		sum += units.Bytes(units.MulDivUp(int64(chunk)*n, s.Spec.Counts[src][dst], largestRow))
 	})
 	return sum
-}
-
-// mulDivUp is ⌈a·b/c⌉ without overflow in between.
-func mulDivUp(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	q, r := bits.Div64(hi, lo, uint64(c))
-	return int64(q + min(r, 1))
 }
 
 // fitsPair refuses a value in a place for data of another pair's size.

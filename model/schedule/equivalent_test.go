@@ -36,19 +36,19 @@ func railExchange(nodes, local int32) *Schedule {
 
 // verdicts are what the checker says of a channel, running originals alone and all ranks.
 // ok is false where there are no moves, or none that it follows.
-func verdicts(s *Schedule, m *moves, channel int, o CheckOptions) (folded, all error, ok bool) {
+func verdicts(s *Schedule, m *moves, channel int, inPlace bool) (folded, all error, ok bool) {
 	x := NewExpander(s)
 	if m == nil {
 		return nil, nil, false
 	}
-	_, folded = runOriginals(x, channel, o, m)
-	all = newChecker(x, channel, o, nil).run()
+	_, folded = runOriginals(x, channel, inPlace, m)
+	all = newChecker(x, channel, inPlace, nil).run()
 	return folded, all, !errors.Is(folded, errAsymmetric)
 }
 
 // foldedProof is what the checker says by groups, and how many chunks it told apart.
-func foldedProof(s *Schedule, channel int, o CheckOptions) (chunks int32, err error) {
-	k, err := proven(NewExpander(s), channel, o, true)
+func foldedProof(s *Schedule, channel int, inPlace bool) (chunks int32, err error) {
+	k, err := proven(NewExpander(s), channel, inPlace, true)
 	return int32(k.chunks), err
 }
 
@@ -73,15 +73,15 @@ func TestFoldedProofs(t *testing.T) {
 	}
 	for _, c := range cases {
 		for ch := range c.s.Channels {
-			for _, o := range []CheckOptions{{}, {InPlace: true}} {
-				chunks, folded := foldedProof(c.s, ch, o)
-				if all := newChecker(NewExpander(c.s), ch, o, nil).run(); (folded == nil) != (all == nil) {
-					t.Errorf("%s, channel %d, %+v: %v by the group, %v of all ranks", c.name, ch, o, folded, all)
+			for _, inPlace := range []bool{false, true} {
+				chunks, folded := foldedProof(c.s, ch, inPlace)
+				if all := newChecker(NewExpander(c.s), ch, inPlace, nil).run(); (folded == nil) != (all == nil) {
+					t.Errorf("%s, channel %d, %+v: %v by the group, %v of all ranks", c.name, ch, inPlace, folded, all)
 				}
 				if int(chunks) < c.s.Channels[ch].Chunks {
 					coarse++
-					if _, err := foldedProof(twice(c.s, ch), ch, o); err == nil && c.s.Spec.Kind.Reduces() {
-						t.Errorf("%s, channel %d, %+v: sums of sums pass", c.name, ch, o)
+					if _, err := foldedProof(twice(c.s, ch), ch, inPlace); err == nil && c.s.Spec.Kind.Reduces() {
+						t.Errorf("%s, channel %d, %+v: sums of sums pass", c.name, ch, inPlace)
 					}
 				}
 				if c.s.Spec.Kind == collective.Barrier && findMoves(NewExpander(c.s), ch, 1) != nil {
@@ -99,10 +99,10 @@ func TestOriginalsStandForAll(t *testing.T) {
 	found := map[string]bool{}
 	for _, c := range alikeCases() {
 		for ch := range c.s.Channels {
-			for _, o := range []CheckOptions{{}, {InPlace: true}} {
-				folded, all, ok := verdicts(c.s, findMoves(NewExpander(c.s), ch, 1), ch, o)
+			for _, inPlace := range []bool{false, true} {
+				folded, all, ok := verdicts(c.s, findMoves(NewExpander(c.s), ch, 1), ch, inPlace)
 				if ok && (folded == nil) != (all == nil) {
-					t.Errorf("%s, channel %d, %+v: %v of the originals, %v of all ranks", c.name, ch, o, folded, all)
+					t.Errorf("%s, channel %d, %+v: %v of the originals, %v of all ranks", c.name, ch, inPlace, folded, all)
 				}
 				found[c.name] = found[c.name] || ok
 			}
@@ -232,7 +232,7 @@ func TestBrokenAlike(t *testing.T) {
 					}
 					continue
 				}
-				folded, all, found := verdicts(s, m, ch, CheckOptions{})
+				folded, all, found := verdicts(s, m, ch, false)
 				name := fmt.Sprintf("%s, channel %d, phase %d, edit %d of operation %d, rank %d", c.name, ch, phase, what, at, r)
 				if found && (folded == nil) != (all == nil) {
 					t.Errorf("%s: %v of the originals, %v of all ranks", name, folded, all)
@@ -307,15 +307,15 @@ func TestMutatedPhases(t *testing.T) {
 			continue
 		}
 		m := findMoves(NewExpander(&s), 0, 1)
-		for _, o := range []CheckOptions{{}, {InPlace: true}} {
-			folded, all, ok := verdicts(&s, m, 0, o)
-			if _, err := foldedProof(&s, 0, o); (err == nil) != (newChecker(NewExpander(&s), 0, o, nil).run() == nil) {
-				t.Errorf("seed %d, %s, %+v, phases %+v: %v by the group, not of all ranks", seed, c.name, o, ch.Phases, err)
+		for _, inPlace := range []bool{false, true} {
+			folded, all, ok := verdicts(&s, m, 0, inPlace)
+			if _, err := foldedProof(&s, 0, inPlace); (err == nil) != (newChecker(NewExpander(&s), 0, inPlace, nil).run() == nil) {
+				t.Errorf("seed %d, %s, %+v, phases %+v: %v by the group, not of all ranks", seed, c.name, inPlace, ch.Phases, err)
 			}
 			switch {
 			case !ok:
 			case (folded == nil) != (all == nil):
-				t.Errorf("seed %d, %s, %+v, phases %+v: %v of the originals, %v of all ranks", seed, c.name, o, ch.Phases, folded, all)
+				t.Errorf("seed %d, %s, %+v, phases %+v: %v of the originals, %v of all ranks", seed, c.name, inPlace, ch.Phases, folded, all)
 			case all == nil:
 				right++
 			default:
@@ -340,7 +340,7 @@ func TestOneNodeStandsForAll(t *testing.T) {
 		}
 	}
 	for name, s := range cases {
-		k, err := proven(NewExpander(s), 0, CheckOptions{}, true)
+		k, err := proven(NewExpander(s), 0, false, true)
 		if err != nil || len(k.ranks) > 8 {
 			t.Errorf("%s: %d ranks are run: %v", name, len(k.ranks), err)
 		}

@@ -12,7 +12,7 @@ func InPlace(s *Schedule) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckWith(out, nil, CheckOptions{InPlace: true}); err != nil {
+	if err := check(out, nil, true); err != nil {
 		return nil, fmt.Errorf("this schedule cannot run in place: %w", err)
 	}
 	return out, nil

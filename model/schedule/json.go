@@ -28,8 +28,7 @@ func Encode(w io.Writer, s *Schedule) error {
 	return enc.Encode(document{Schema, s})
 }
 
-// Decode reads and validates a schedule, of the versions before as well. Unknown keys and
-// versions are errors.
+// Decode reads and validates a schedule. Unknown keys and versions are errors.
 func Decode(r io.Reader) (*Schedule, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -44,40 +43,13 @@ func Decode(r io.Reader) (*Schedule, error) {
 	if err := decodeWhole(dec, &doc); err != nil {
 		return nil, fmt.Errorf("schedule: line %d: %v", 1+bytes.Count(data[:min(int(dec.InputOffset()), len(data))], []byte("\n")), err)
 	}
-	switch doc.Schema {
-	case Schema:
-	case "railyard.schedule/v1", "railyard.schedule/v2", "railyard.schedule/v3":
-		if err := doc.Schedule.renew(doc.Schema[len(doc.Schema)-1]); err != nil {
-			return nil, fmt.Errorf("schedule: schema %q %w", doc.Schema, err)
-		}
-	default:
-		return nil, fmt.Errorf("schedule: schema %q is not known to this version: it reads %s, and v1 to v3 of it", doc.Schema, Schema)
+	if doc.Schema != Schema {
+		return nil, fmt.Errorf("schedule: schema %q: this version reads %s: make the plan again (railyard plan)", doc.Schema, Schema)
 	}
 	if err := doc.Schedule.Validate(); err != nil {
 		return nil, err
 	}
 	return doc.Schedule, nil
-}
-
-// renew makes a schedule of the versions before one of this. Up to version 2, where a phase takes
-// all levels of trees, whoever read it put the messages in order, as it knew best. Up to version 3
-// there was a generator for rails that bend.
-func (s *Schedule) renew(version byte) error {
-	for i := range s.Channels {
-		ch := &s.Channels[i]
-		if ch.Bends != nil {
-			return errors.New("holds rerouted rails in an earlier form: make the plan again (railyard plan)")
-		}
-		for _, ph := range ch.Phases {
-			if version < '3' && ph.Gen == GenTrees && ph.Level == 0 {
-				return errors.New("does not hold the order of its trees' messages: make the plan again (railyard plan)")
-			}
-		}
-		if ch.Trees != nil && version < '3' {
-			ch.Trees.Rates = nil
-		}
-	}
-	return nil
 }
 
 // decodeWhole decodes all that there is, in words of the file.

@@ -68,11 +68,11 @@ func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
 // byFirstNodes is what the checker says of all ranks, and of the first nodes alone.
 func byFirstNodes(s *Schedule) (ranks int, folded, all error) {
 	x := NewExpander(s)
-	k := newChecker(x, 0, CheckOptions{}, x.kinds[0])
+	k := newChecker(x, 0, false, x.kinds[0])
 	if folded = errAsymmetric; k.follows() {
 		folded = k.run()
 	}
-	return len(k.ranks), folded, newChecker(x, 0, CheckOptions{}, nil).run()
+	return len(k.ranks), folded, newChecker(x, 0, false, nil).run()
 }
 
 // Results are right, whether one node of each kind is run or all ranks, and files hold them.

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"math/bits"
 	"slices"
 
 	"railyard/model/collective"
@@ -52,7 +51,7 @@ func newCounts(spec collective.Spec, count int64) *counts {
 	row := spec.LargestRow()
 	for src := range n {
 		for dst := range n {
-			c.size[src*n+dst] = mulDiv(count, spec.Counts[src][dst], row)
+			c.size[src*n+dst] = units.MulDiv(count, spec.Counts[src][dst], row)
 		}
 	}
 	for a := range n {
@@ -63,13 +62,6 @@ func newCounts(spec collective.Spec, count int64) *counts {
 		}
 	}
 	return c
-}
-
-// mulDiv is ⌊a·b/c⌋ without overflow in between.
-func mulDiv(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	q, _ := bits.Div64(hi, lo, uint64(c))
-	return int64(q)
 }
 
 // Scratch is the length of a rank's scratch buffer, given how many copies of the whole
@@ -174,7 +166,7 @@ func (l *Layout) Shift(rank int, b Buffer) int64 {
 
 // cut is the part from a/of to b/of of n elements, aligned.
 func (l *Layout) cut(n, a, b, of int64) (lo, hi int64) {
-	lo, hi = mulDiv(n, a, of), mulDiv(n, b, of)
+	lo, hi = units.MulDiv(n, a, of), units.MulDiv(n, b, of)
 	lo -= lo % l.align
 	if b < of {
 		hi -= hi % l.align
@@ -256,9 +248,6 @@ func (s *Schedule) ChunkBytes(channel int, size units.Bytes) units.Bytes {
 	for i := range s.Channels {
 		total += s.Channels[i].Share
 	}
-	den := total * int64(ch.Slices)
-	hi, lo := bits.Mul64(uint64(size), uint64(ch.Share))
-	q, r := bits.Div64(hi, lo, uint64(den))
-	chunks := uint64(ch.Chunks)
-	return units.Bytes((q + min(r, 1) + chunks - 1) / chunks)
+	slice := units.MulDivUp(int64(size), ch.Share, total*int64(ch.Slices))
+	return units.Bytes(units.MulDivUp(slice, 1, int64(ch.Chunks)))
 }

@@ -21,7 +21,6 @@
 package schedule
 
 import (
-	"encoding/json"
 	"reflect"
 
 	"railyard/model/collective"
@@ -70,8 +69,6 @@ type Channel struct {
 	Phases []Phase `json:"phases"`
 	Trees  *Trees  `json:"trees,omitempty"` // of phases of generator trees
 	Kinds  *Kinds  `json:"kinds,omitempty"` // of phases of generator ops: of which nodes they hold the programs
-	// Bends are in files up to v3, of a generator that there no longer is.
-	Bends json.RawMessage `json:"bends,omitempty"`
 }
 
 // Depth is the length of the pipeline: the slices, or the pieces that trees cut data into.

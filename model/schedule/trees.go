@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"encoding/json"
 	"slices"
 
 	"railyard/model/collective"
@@ -56,8 +55,6 @@ type Trees struct {
 	Join  bool   `json:"join,omitempty"`
 	Early bool   `json:"early,omitempty"`
 	List  []Tree `json:"list"`
-	// Rates are in files of schema v1, whose readers made an order of them.
-	Rates json.RawMessage `json:"rates,omitempty"`
 }
 
 // Height is the number of levels: the most hops from a root, or the last level that is given.

@@ -21,8 +21,6 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
 	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
 		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
-	case t.Rates != nil:
-		return fmt.Errorf("trees: rates are no longer part of a schedule, which holds its order")
 	case ph.Order != nil && ph.Level > 0:
 		return fmt.Errorf("trees: only a phase that takes all levels has an order")
 	case t.Join && ph.Level == 0:

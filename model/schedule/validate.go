@@ -58,9 +58,6 @@ func (s *Schedule) validateChannel(ch *Channel) error {
 	case len(ch.Phases) > MaxPhases:
 		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), MaxPhases)
 	}
-	if ch.Bends != nil {
-		return errors.New("reroutes are no longer part of a schedule, which holds the programs of the nodes' kinds")
-	}
 	if ch.Kinds != nil {
 		if err := ch.Kinds.validate(s, ch); err != nil {
 			return fmt.Errorf("kinds: %w", err)

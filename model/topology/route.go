@@ -3,7 +3,6 @@ package topology
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"railyard/model/units"
@@ -322,21 +321,11 @@ func (r *Router) finish(p path, kind RouteKind) Route {
 		if h.Lane > 0 {
 			rate = r.t.Class(h.Link).Rate
 		}
-		if rate = scaled(rate, h.Den, h.Num); rate < out.Rate {
+		if rate = units.Rate(units.MulDiv(int64(rate), h.Den, h.Num)); rate < out.Rate {
 			out.Rate, out.Medium = rate, r.t.Class(h.Link).Medium
 		}
 	}
 	return out
-}
-
-// scaled is rate·num/den rounded down, saturating.
-func scaled(rate units.Rate, num, den int64) units.Rate {
-	hi, lo := bits.Mul64(uint64(rate), uint64(num))
-	if hi >= uint64(den) {
-		return math.MaxInt64
-	}
-	q, _ := bits.Div64(hi, lo, uint64(den))
-	return units.Rate(min(q, math.MaxInt64))
 }
 
 // mergeHops adds up the shares of a link that several paths cross, keeping the order.

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"math"
-	"math/bits"
 	"sort"
 
 	"railyard/model/units"
@@ -24,12 +23,7 @@ const maxDen = 1 << 30
 
 func (s share) bounded() share {
 	if s = s.reduced(); s.den > maxDen {
-		hi, lo := bits.Mul64(uint64(s.num), maxDen)
-		q, r := bits.Div64(hi, lo, uint64(s.den))
-		if r > 0 {
-			q++
-		}
-		return share{int64(q), maxDen}.reduced()
+		return share{units.MulDivUp(s.num, maxDen, s.den), maxDen}.reduced()
 	}
 	return s
 }

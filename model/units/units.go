@@ -55,17 +55,7 @@ func (b Bytes) Over(r Rate) Time {
 	if b <= 0 {
 		return 0
 	}
-	hi, lo := bits.Mul64(uint64(b), uint64(Second))
-	lo, carry := bits.Add64(lo, uint64(r)-1, 0)
-	hi += carry
-	if hi >= uint64(r) {
-		return MaxTime
-	}
-	q, _ := bits.Div64(hi, lo, uint64(r))
-	if q > uint64(MaxTime) {
-		return MaxTime
-	}
-	return Time(q)
+	return Time(MulDivUp(int64(b), int64(Second), int64(r)))
 }
 
 // Per is the rate of b bytes in time t, rounded down to a byte per second;
@@ -74,12 +64,28 @@ func (b Bytes) Per(t Time) Rate {
 	if t <= 0 || b <= 0 {
 		return 0
 	}
-	hi, lo := bits.Mul64(uint64(b), uint64(Second))
-	if hi >= uint64(t) {
+	return Rate(MulDiv(int64(b), int64(Second), int64(t)))
+}
+
+// MulDiv is ⌊a·b/c⌋ of numbers that are not negative, without overflow in between; it saturates at the largest number.
+func MulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return quotient(hi, lo, uint64(c))
+}
+
+// MulDivUp is the same rounded up.
+func MulDivUp(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	lo, carry := bits.Add64(lo, uint64(c)-1, 0)
+	return quotient(hi+carry, lo, uint64(c))
+}
+
+func quotient(hi, lo, by uint64) int64 {
+	if hi >= by {
 		return math.MaxInt64
 	}
-	q, _ := bits.Div64(hi, lo, uint64(t))
-	return Rate(min(q, math.MaxInt64))
+	q, _ := bits.Div64(hi, lo, by)
+	return int64(min(q, math.MaxInt64))
 }
 
 // GBps is the rate in 1e9 bytes per second.
