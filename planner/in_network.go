@@ -131,13 +131,11 @@ func teamWorks(router *topology.Router, group []int32, at int, spreads, sums boo
 			others = append(others, int(q))
 		}
 	}
-	if spreads {
-		if err := router.Multicasts(int(group[at]), others); err != nil {
-			return err
+	for _, kind := range []struct{ asked, sums bool }{{spreads, false}, {sums, true}} {
+		if !kind.asked {
+			continue
 		}
-	}
-	if sums {
-		if err := router.Reduces(others, int(group[at])); err != nil {
+		if err := router.TeamWorks(topology.Team{Rank: int(group[at]), Peers: others, Sums: kind.sums}); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,10 @@ const forever int64 = 1 << 61
 
 func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
-	oneWay := c.oneWay()
+	oneWay := make([]bool, len(c.jobs))
+	for job := range oneWay {
+		oneWay[job] = c.acyclic(int32(job))
+	}
 	for i := range c.routes {
 		r := &c.routes[i]
 		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Medium == topology.Network && oneWay[r.job],
@@ -51,18 +54,9 @@ func (c *compiler) costClasses() {
 	}
 }
 
-// oneWay says of each job whether its messages lead no rank back to one that it has heard of, as from the root of a broadcast: where such
-// collectives follow one another, ranks run ahead of those that hear of them.
-func (c *compiler) oneWay() []bool {
-	out := make([]bool, len(c.jobs))
-	for job := range out {
-		out[job] = c.acyclic(int32(job))
-	}
-	return out
-}
-
-// acyclic reports whether routes of a job lead from no rank back to it. Of a folded plan, routes between representatives say so: along a
-// cycle of orbits every rank of one sends to some rank of the next, and since ranks are finite, that comes back.
+// acyclic reports whether messages of a job lead no rank back to one that it has heard of, as from the root of a broadcast: where such
+// collectives follow one another, ranks run ahead of those that hear of them. Of a folded plan, routes between representatives say so:
+// along a cycle of orbits every rank of one sends to some rank of the next, and since ranks are finite, that comes back.
 func (c *compiler) acyclic(job int32) bool {
 	to, heard := map[int32][]int32{}, map[int32]int{}
 	for i := range c.routes {

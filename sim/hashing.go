@@ -21,23 +21,10 @@ func (p *Plan) Rehashed(seed uint64) (*Plan, error) {
 	return CompileJobs(p.topo, p.jobs, p.profile, o)
 }
 
-// flows finds the routes of the flows of one strand.
-type flows struct {
-	router *topology.Router
-	qps    int
-}
-
-func (f flows) route(src, dst int) (topology.Route, error) { return f.router.RouteQPs(src, dst, f.qps) }
-
-// flowsOf is the router of a strand: one for all where networks spread, since then all
-// find the same routes.
-func (c *compiler) flowsOf(strand int32) flows {
-	h := c.options.Hashing
-	if h == nil {
-		return flows{c.router, 1}
-	}
-	s := c.strand(strand)
-	return flows{c.options.router.Seeded(strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)), max(h.QPs, 1)}
+// hashed is the route of what a strand sends from a rank to another over a network that hashes.
+func (c *compiler) hashed(strand int32, src, dst int) (topology.Route, error) {
+	h, s := c.options.Hashing, c.strand(strand)
+	return c.options.router.Seeded(strandSeed(h.Seed, c.jobs[s.job].Label, s.channel)).RouteQPs(src, dst, max(h.QPs, 1))
 }
 
 // strandSeed is the seed itself for the first channel of a job without a label.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // resource stands for links that are always loaded in the same proportion.
@@ -205,11 +206,8 @@ func signature(sig []byte, u []linkUse, most linkUse) []byte {
 
 // reduce is a/b in lowest terms.
 func reduce(a, b int64) (num, den int64) {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
-	}
-	return a / x, b / x
+	g := units.GCD(a, b)
+	return a / g, b / g
 }
 
 // classify finds the resources that a single connection uses, which are no more than a

@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"slices"
+	"sort"
+)
+
 // sharing keeps the transfers under way that share resources, and their max-min fair
 // rates. A transfer belongs to the group of the resource that lets it go no faster, or goes
 // as fast as a limit of its own allows. All of a group go at its level, and have one clock: a
@@ -51,7 +56,7 @@ type shared struct {
 // between the same ranks. What the first of them to end has left counts down by itself, from time since on,
 // where they go at a limit of their own; in a group it has ended when the clock shows left.
 type flow struct {
-	messages  []parcel // a heap by their ends
+	messages  []parcel // those that end last come first
 	eff, each float64  // of its messages (see charge)
 	first, n  int32    // its uses
 	home      int32    // the use by which it belongs to a group, or limited
@@ -255,7 +260,7 @@ func (s *sharing) along(route int32, k *charge) (id int32, under bool) {
 // accompany adds a message to a flow under way, at whose rate it goes.
 func (s *sharing) accompany(e *engine, id int32, m parcel) {
 	f := &s.flows[id]
-	rate, first, n := s.rate(f), f.messages[0].end, uint64(len(f.messages))
+	rate, first, n := s.rate(f), f.soonest().end, uint64(len(f.messages))
 	f.push(m)
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
@@ -311,41 +316,16 @@ func (f *flow) moved(s *sharing, now int64) amount {
 		x.turn(now)
 		gone = x.clock
 	}
-	return f.messages[0].end.less(f.left.less(gone))
+	return f.soonest().end.less(f.left.less(gone))
 }
+
+// soonest is the message of a flow that ends first.
+func (f *flow) soonest() *parcel { return &f.messages[len(f.messages)-1] }
 
 // push puts a message among those of a flow.
 func (f *flow) push(m parcel) {
-	f.messages = append(f.messages, m)
-	for at := len(f.messages) - 1; at > 0; {
-		above := (at - 1) / 2
-		if !m.end.below(f.messages[above].end) {
-			return
-		}
-		f.messages[at], f.messages[above] = f.messages[above], m
-		at = above
-	}
-}
-
-// pop takes the first of them to end away.
-func (f *flow) pop() {
-	n := len(f.messages) - 1
-	f.messages[0] = f.messages[n]
-	f.messages = f.messages[:n]
-	for at := 0; ; {
-		next := 2*at + 1
-		if next >= n {
-			return
-		}
-		if next+1 < n && f.messages[next+1].end.below(f.messages[next].end) {
-			next++
-		}
-		if !f.messages[next].end.below(f.messages[at].end) {
-			return
-		}
-		f.messages[at], f.messages[next] = f.messages[next], f.messages[at]
-		at = next
-	}
+	at := sort.Search(len(f.messages), func(i int) bool { return !m.end.below(f.messages[i].end) })
+	f.messages = slices.Insert(f.messages, at, m)
 }
 
 // touch has a resource looked at on which there is more to move.
@@ -373,10 +353,10 @@ func (s *sharing) move(r int32) {
 // drain takes the messages of a flow that have ended off its resources, and notes whose they were.
 func (s *sharing) drain(e *engine, id int32) {
 	f := &s.flows[id]
-	moved, first, n := f.moved(s, e.now), f.messages[0].end, len(f.messages)
-	for len(f.messages) > 0 && !moved.below(f.messages[0].end) {
-		s.came = append(s.came, f.messages[0].conn)
-		f.pop()
+	moved, first, n := f.moved(s, e.now), f.soonest().end, len(f.messages)
+	for len(f.messages) > 0 && !moved.below(f.soonest().end) {
+		s.came = append(s.came, f.soonest().conn)
+		f.messages = f.messages[:len(f.messages)-1]
 	}
 	if len(f.messages) == 0 {
 		s.remove(f, int32(n))
@@ -396,7 +376,7 @@ func (s *sharing) drain(e *engine, id int32) {
 		s.enter(u.res, -u.count*ended)
 		s.changed(u.res)
 	}
-	s.leads(e, id, f, f.left.more(f.messages[0].end.less(first)))
+	s.leads(e, id, f, f.left.more(f.soonest().end.less(first)))
 }
 
 // remove takes a flow whose messages have ended off its resources.

@@ -34,13 +34,16 @@ func (c *compiler) find(r *route, strand, id int32) error {
 	if r.full, named, err = c.paths[r.job].Striped(src, dst); named {
 		return err
 	}
-	f := c.flowsOf(strand)
-	if c.options.Hashing != nil || c.options.Flat {
-		r.full, err = f.route(src, dst)
-		return err
-	}
 	var shared *topology.Trunk
-	if r.full, shared, err = f.router.Ends(src, dst); err != nil || shared == nil {
+	switch {
+	case c.options.Hashing != nil:
+		r.full, err = c.hashed(strand, src, dst)
+	case c.options.Flat:
+		r.full, err = c.router.Route(src, dst)
+	default:
+		r.full, shared, err = c.router.Ends(src, dst)
+	}
+	if err != nil || shared == nil {
 		return err
 	}
 	key := trunkKey{shared.Number, r.times}

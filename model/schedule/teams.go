@@ -131,10 +131,7 @@ func (t *Team) Routes(r *topology.Router, on func(int32) int32) ([]topology.Rout
 	for i, p := range t.Peers {
 		peers[i] = int(on(p))
 	}
-	if t.Kind == Multicast {
-		return r.Multicast(int(on(t.Rank)), peers)
-	}
-	return r.Reduction(peers, int(on(t.Rank)))
+	return r.TeamRoutes(topology.Team{Rank: int(on(t.Rank)), Peers: peers, Sums: t.Kind == SwitchReduce})
 }
 
 // disjoint refuses groups with common ranks, whose teams would share connections.

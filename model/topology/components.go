@@ -18,9 +18,8 @@ func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
 		}
 		links = kept
 	}
-	out := buildAdjacency(n, links, func(l Link) DeviceID { return l.From })
-	in := buildAdjacency(n, links, func(l Link) DeviceID { return l.To })
-	order := finishOrder(n, links, &out)
+	g := newGraph(n, links)
+	order := g.finishOrder(n)
 	component := make([]int32, n)
 	for i := range component {
 		component[i] = -1
@@ -34,8 +33,8 @@ func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
 		for stack := []DeviceID{root}; len(stack) > 0; {
 			v := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			for _, l := range in.of(v) {
-				if u := links[l].From; component[u] < 0 {
+			for _, u := range g.step(v, true) {
+				if component[u] < 0 {
 					component[u] = int32(root)
 					stack = append(stack, u)
 				}
@@ -46,7 +45,7 @@ func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
 }
 
 // finishOrder lists the devices in the order in which a depth-first search leaves them.
-func finishOrder(n int, links []Link, out *adjacency) []DeviceID {
+func (g *graph) finishOrder(n int) []DeviceID {
 	type frame struct {
 		v    DeviceID
 		next int
@@ -62,13 +61,13 @@ func finishOrder(n int, links []Link, out *adjacency) []DeviceID {
 		stack = append(stack[:0], frame{DeviceID(root), 0})
 		for len(stack) > 0 {
 			f := &stack[len(stack)-1]
-			onward := out.of(f.v)
+			onward := g.out.of(f.v)
 			if f.next == len(onward) {
 				order = append(order, f.v)
 				stack = stack[:len(stack)-1]
 				continue
 			}
-			to := links[onward[f.next]].To
+			to := g.links[onward[f.next]].To
 			f.next++
 			if !seen[to] {
 				seen[to] = true

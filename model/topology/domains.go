@@ -22,18 +22,14 @@ func (t *Topology) ScaleUpDomains() (of []int, ranks [][]int) {
 			sets.Join(a, b)
 		}
 	}
-	dense := map[int]int{}
-	of = make([]int, t.NumRanks())
-	for r := range of {
-		root := sets.First(t.NodeOf(r))
-		id, ok := dense[root]
-		if !ok {
-			id = len(ranks)
-			dense[root] = id
-			ranks = append(ranks, nil)
-		}
-		of[r] = id
-		ranks[id] = append(ranks[id], r)
+	roots := make([]int, t.NumRanks())
+	for r := range roots {
+		roots[r] = sets.First(t.NodeOf(r))
+	}
+	domains := symmetry.Number(roots)
+	of, ranks = make([]int, len(roots)), make([][]int, len(domains.First))
+	for r, d := range domains.Of {
+		of[r], ranks[d] = int(d), append(ranks[d], r)
 	}
 	return of, ranks
 }

@@ -27,19 +27,14 @@ func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
 	if err != nil || qps < 2 || !r.chose {
 		return first, err
 	}
-	all := path{latency: first.delay(), links: first.Links}
+	var all path
 	for label := range qps {
-		one := first
-		if label > 0 {
-			if one, err = r.RouteFlow(src, dst, label); err != nil {
-				return Route{}, err
-			}
+		one, err := r.RouteFlow(src, dst, label)
+		if err != nil {
+			return Route{}, err
 		}
-		for _, h := range one.Hops {
-			s := share{h.Num, h.Den}.times(1, int64(qps))
-			all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
-		}
-		all.latency, all.links = all.latency.slower(one.delay()), max(all.links, one.Links)
+		all.add(path{hops: one.Hops, latency: one.delay()}, 1, int64(qps))
+		all.links = max(all.links, one.Links)
 	}
 	out := r.finish(all, Net)
 	out.Medium, out.NICs = first.Medium, first.NICs
@@ -52,12 +47,8 @@ func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
 	if !r.ecmp || len(p.hops) == 0 {
 		return p
 	}
-	type state struct {
-		share   share
-		latency delay
-	}
 	out := path{via: p.via}
-	at := map[DeviceID]state{src: {share: share{1, 1}}}
+	at := arrivals{src: {share: share{1, 1}}}
 	var last DeviceID
 	for first, end := 0, 0; first < len(p.hops); first = end {
 		u := r.t.links[p.hops[first].Link].From
@@ -71,11 +62,8 @@ func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
 		for _, h := range r.choose(p.hops[first:end], mix(flow, uint64(u))) {
 			l := &r.t.links[h.Link]
 			s := here.share.times(h.Num, h.Den)
-			sum, there := s, here.latency.then(r.t.Class(h.Link).delay())
-			if next, ok := at[l.To]; ok {
-				sum, there = next.share.plus(s), next.latency.slower(there)
-			}
-			at[l.To], last = state{sum, there}, l.To
+			at.add(l.To, s, here.latency.then(r.t.Class(h.Link).delay()))
+			last = l.To
 			out.hops = append(out.hops, Hop{h.Link, s.num, s.den, h.Lane})
 			switch {
 			case u != src:

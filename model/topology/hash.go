@@ -21,19 +21,17 @@ func (t *Topology) computeHash() string {
 		fmt.Fprintf(w, "model %d %d %t %t\n", m.Kind, m.Ports, m.Reduction, m.Multicast)
 	}
 	var buf [16]byte
-	for i, d := range t.devices {
-		binary.LittleEndian.PutUint32(buf[0:], uint32(d.Kind))
-		binary.LittleEndian.PutUint32(buf[4:], uint32(d.Node))
-		binary.LittleEndian.PutUint32(buf[8:], uint32(d.Model))
-		binary.LittleEndian.PutUint32(buf[12:], uint32(t.rankOf[i]))
+	put := func(numbers ...int32) {
+		for i, n := range numbers {
+			binary.LittleEndian.PutUint32(buf[4*i:], uint32(n))
+		}
 		w.Write(buf[:])
 	}
+	for i, d := range t.devices {
+		put(int32(d.Kind), d.Node, d.Model, t.rankOf[i])
+	}
 	for _, l := range t.links {
-		binary.LittleEndian.PutUint32(buf[0:], uint32(l.From))
-		binary.LittleEndian.PutUint32(buf[4:], uint32(l.To))
-		binary.LittleEndian.PutUint32(buf[8:], uint32(l.Class))
-		binary.LittleEndian.PutUint32(buf[12:], uint32(l.Count))
-		w.Write(buf[:])
+		put(int32(l.From), int32(l.To), l.Class, l.Count)
 	}
 	for _, s := range t.shapes {
 		for _, g := range s.ranks {

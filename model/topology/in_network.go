@@ -15,47 +15,25 @@ func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
 	return t.models[m].Multicast, t.models[m].Reduction
 }
 
-// Multicast are the routes from a rank to several others when the devices between them
-// make the copies: a link that several of the routes cross carries the data once, so
-// that each has its part of what it would put there alone. A scale-up switch returns a copy
-// to the rank as well (see ownShare). It fails where copies would have to be made by a
-// device that makes none.
-func (r *Router) Multicast(src int, dsts []int) ([]Route, error) {
-	return r.teamRoutes(multicastPairs(src, dsts), true)
+// Team is a rank with others: switches between them copy what it sends, or combine what they send to it.
+type Team struct {
+	Rank  int
+	Peers []int
+	Sums  bool // else copies
 }
 
-// Multicasts is the error of Multicast alone, found without its routes.
-func (r *Router) Multicasts(src int, dsts []int) error {
-	_, _, err := r.shared(multicastPairs(src, dsts), true)
-	return err
-}
-
-// Reduces is the error of Reduction alone, found without its routes.
-func (r *Router) Reduces(srcs []int, dst int) error {
-	_, _, err := r.shared(reductionPairs(srcs, dst), false)
-	return err
-}
-
-func multicastPairs(src int, dsts []int) [][2]int {
-	pairs := make([][2]int, len(dsts))
-	for i, d := range dsts {
-		pairs[i] = [2]int{src, d}
+// pair is the source and the destination of the team's data for a peer, or from it.
+func (t *Team) pair(peer int) (src, dst int) {
+	if t.Sums {
+		return t.Peers[peer], t.Rank
 	}
-	return pairs
+	return t.Rank, t.Peers[peer]
 }
 
-func reductionPairs(srcs []int, dst int) [][2]int {
-	pairs := make([][2]int, len(srcs))
-	for i, s := range srcs {
-		pairs[i] = [2]int{s, dst}
-	}
-	return pairs
-}
-
-// Reduction are the routes from several ranks to one when the devices between them
-// combine the data; see Multicast.
-func (r *Router) Reduction(srcs []int, dst int) ([]Route, error) {
-	return r.teamRoutes(reductionPairs(srcs, dst), false)
+// TeamWorks is the error of TeamRoutes alone, found without them.
+func (r *Router) TeamWorks(t Team) error {
+	_, _, err := r.shared(&t)
+	return err
 }
 
 // linkShares are what the routes of a team put on a link: the most of one, and the sum.
@@ -146,22 +124,25 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 	return s
 }
 
-// shared are the routes between a team's pairs, each as if it were alone, and what of them the team shares.
-func (r *Router) shared(pairs [][2]int, multicast bool) ([]Route, *teamShares, error) {
-	routes := make([]Route, len(pairs))
-	for i, p := range pairs {
+// shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares.
+func (r *Router) shared(t *Team) ([]Route, *teamShares, error) {
+	routes := make([]Route, len(t.Peers))
+	for i := range routes {
 		var err error
-		if routes[i], err = r.Route(p[0], p[1]); err != nil {
+		if routes[i], err = r.Route(t.pair(i)); err != nil {
 			return nil, nil, err
 		}
 	}
 	r.align(routes)
 	shares := r.sharesOf(routes)
-	return routes, shares, r.able(shares, pairs, multicast)
+	return routes, shares, r.able(shares, t)
 }
 
-func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
-	routes, shares, err := r.shared(pairs, multicast)
+// TeamRoutes are the routes of a team, by peer, when the devices between them make the copies or combine the data: a link that several of
+// the routes cross carries the data once, so that each has its part of what it would put there alone. A scale-up switch returns a copy
+// to the rank as well (see ownShare). It fails where copies or sums would have to be made by a device that makes none.
+func (r *Router) TeamRoutes(t Team) ([]Route, error) {
+	routes, shares, err := r.shared(&t)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +155,7 @@ func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
 			h.Num, h.Den = part.num, part.den
 		}
 	}
-	own := r.ownShare(len(routes), shares, pairs[0], multicast)
+	own := r.ownShare(shares, &t)
 	hops := make([]Hop, 0, total+len(routes)*len(own)) // of all routes, which are used and forgotten together
 	for i := range routes {
 		first := len(hops)
@@ -191,13 +172,14 @@ func (r *Router) teamRoutes(pairs [][2]int, multicast bool) ([]Route, error) {
 // of a sum is read from it. So n ranks that reduce and spread N bytes have N·(n+1)/n on the
 // wire in each direction (the maintainer of nccl-tests, PR 239). A message to one rank is no
 // multicast, and switches of networks send nothing back.
-func (r *Router) ownShare(routes int, shares *teamShares, pair [2]int, multicast bool) (own []Hop) {
-	if routes < 2 {
+func (r *Router) ownShare(shares *teamShares, t *Team) (own []Hop) {
+	if len(t.Peers) < 2 {
 		return nil
 	}
-	away, back := r.t.In(r.t.ranks[pair[1]]), r.t.Out(r.t.ranks[pair[1]])
-	if multicast {
-		away, back = r.t.Out(r.t.ranks[pair[0]]), r.t.In(r.t.ranks[pair[0]])
+	d := r.t.ranks[t.Rank]
+	away, back := r.t.Out(d), r.t.In(d)
+	if t.Sums {
+		away, back = back, away
 	}
 	through, rates := map[DeviceID]share{}, map[DeviceID]int64{}
 	for _, l := range away {
@@ -213,7 +195,7 @@ func (r *Router) ownShare(routes int, shares *teamShares, pair [2]int, multicast
 		if !ok {
 			continue
 		}
-		s = s.times(int64(r.t.Rate(l)), rates[r.switchOf(l)]).times(1, int64(routes))
+		s = s.times(int64(r.t.Rate(l)), rates[r.switchOf(l)]).times(1, int64(len(t.Peers)))
 		own = append(own, Hop{Link: l, Num: s.num, Den: s.den})
 	}
 	return own
@@ -285,28 +267,26 @@ func (r *Router) switchOf(id LinkID) DeviceID {
 // able reports which device would have to multiply or to combine data and does not: one
 // that more would leave than enters it, or the other way round. A rank at the end has to
 // send, or receive, no more than the data once.
-func (r *Router) able(shares *teamShares, pairs [][2]int, multicast bool) error {
+func (r *Router) able(shares *teamShares, t *Team) error {
 	in, out := map[DeviceID]float64{}, map[DeviceID]float64{}
 	for _, x := range shares.links {
 		s := float64(x.most.num) / float64(x.most.den)
 		out[r.t.links[x.link].From] += s
 		in[r.t.links[x.link].To] += s
 	}
-	if multicast {
-		in[r.t.ranks[pairs[0][0]]] = 1
-	} else {
+	if t.Sums {
 		in, out = out, in // what it combines leaves a device once, enters it several times
-		in[r.t.ranks[pairs[0][1]]] = 1
 	}
+	in[r.t.ranks[t.Rank]] = 1
 	const rounding = 1e-6
-	for _, d := range sortedKeys(out) {
+	for _, d := range slices.Sorted(maps.Keys(out)) {
 		m, c := r.t.capable(d)
-		if can := multicast && m || !multicast && c; can || out[d] <= in[d]+rounding {
+		if can := !t.Sums && m || t.Sums && c; can || out[d] <= in[d]+rounding {
 			continue
 		}
-		does := "combine data on their way"
-		if multicast {
-			does = "multicast"
+		does := "multicast"
+		if t.Sums {
+			does = "combine data on their way"
 		}
 		return Unreachable{Advice: fmt.Sprintf("%s does not %s: the topology does not say that it does", r.t.DeviceName(d), does)}
 	}

@@ -35,11 +35,11 @@ func TestTeamsLoadLinksOnce(t *testing.T) {
 	} {
 		name, topo := c.name, degrade(t, load(t, c.name, 0), c.lost...)
 		r, n := topology.NewRouter(topo), topo.NumRanks()
-		down, err := r.Multicast(n/2, others(n, n/2))
+		down, err := r.TeamRoutes(topology.Team{Rank: n / 2, Peers: others(n, n/2)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		up, err := r.Reduction(others(n, n/2), n/2)
+		up, err := r.TeamRoutes(topology.Team{Rank: n / 2, Peers: others(n, n/2), Sums: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +86,14 @@ func TestTeamsNeedCapableSwitches(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, n := topology.NewRouter(topo), topo.NumRanks()
-		if _, err := r.Multicast(0, others(n, 0)); err == nil || !strings.Contains(err.Error(), c.why) {
+		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: others(n, 0)}); err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if _, err := r.Reduction(others(n, 0), 0); (err == nil) != (c.set != nil) { // that one still combines
+		// that one still combines
+		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: others(n, 0), Sums: true}); (err == nil) != (c.set != nil) {
 			t.Errorf("%s: reduction: %v", c.name, err)
 		}
-		if _, err := r.Multicast(0, []int{1}); err != nil {
+		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: []int{1}}); err != nil {
 			t.Errorf("%s: to one receiver, which is a message: %v", c.name, err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 type Router struct {
 	t      *Topology
 	spread *spreader
-	inNode map[nodePair]localRoute
-	onHost map[nodePair]localPath
+	inNode map[nodePair]local[Route]
+	onHost map[nodePair]local[path]
 	trunks *routeCache[*Trunk]
 	found  int               // trunks so far
 	scaled *routeCache[path] // through switches between nodes
@@ -35,21 +35,15 @@ type nodePair struct {
 	from, to int32
 }
 
-// localRoute is a route inside a node, its links numbered within the node's shape.
-type localRoute struct {
-	route Route
-	ok    bool
-}
-
-// localPath is the same of a path.
-type localPath struct {
-	path path
-	ok   bool
+// local is a way inside a node, its links numbered within the node's shape.
+type local[T any] struct {
+	way T
+	ok  bool
 }
 
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
-	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]localRoute{}, onHost: map[nodePair]localPath{},
+	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]local[Route]{}, onHost: map[nodePair]local[path]{},
 		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
 		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}}
 }
@@ -113,14 +107,14 @@ func (r *Router) nodeRoute(a, b DeviceID) (Route, bool) {
 	key := r.pairIn(a, b)
 	c, known := r.inNode[key]
 	if !known {
-		c.route, c.ok = r.computeNodeRoute(a, b)
-		shift(c.route.Hops, -n.firstLink)
+		c.way, c.ok = r.computeNodeRoute(a, b)
+		shift(c.way.Hops, -n.firstLink)
 		r.inNode[key] = c
 	}
 	if !c.ok {
 		return Route{}, false
 	}
-	out := c.route
+	out := c.way
 	out.Hops = slices.Clone(out.Hops)
 	shift(out.Hops, n.firstLink)
 	return out, true
@@ -193,7 +187,7 @@ func (r *Router) hostPath(a, b DeviceID) (path, bool) {
 	if !r.onHostPath(a, b) {
 		return path{}, false
 	}
-	out := r.onHost[r.pairIn(a, b)].path
+	out := r.onHost[r.pairIn(a, b)].way
 	out.hops = slices.Clone(out.hops)
 	shift(out.hops, r.t.nodes[r.t.devices[a].Node].firstLink)
 	return out, true
@@ -208,8 +202,8 @@ func (r *Router) onHostPath(a, b DeviceID) bool {
 		if r.t.devices[a].Kind == GPU && r.t.devices[b].Kind == GPU {
 			find = r.spread.findIndirect // what joins them directly is no PCIe
 		}
-		known.path, known.ok = find(a, b, r.sameNode(a, isHostPath))
-		shift(known.path.hops, -r.t.nodes[r.t.devices[a].Node].firstLink)
+		known.way, known.ok = find(a, b, r.sameNode(a, isHostPath))
+		shift(known.way.hops, -r.t.nodes[r.t.devices[a].Node].firstLink)
 		r.onHost[key] = known
 	}
 	return known.ok

@@ -24,7 +24,7 @@ func (r *Router) net(a, b DeviceID) (parted, bool) {
 		if n == 1 {
 			all = p // with its trunk, which several do not have in common
 		} else {
-			all = addParallel(all, p, n)
+			all.add(p, 1, int64(n))
 		}
 		nics = append(nics, from[k%len(from)], to[k%len(to)])
 	}
@@ -33,18 +33,16 @@ func (r *Router) net(a, b DeviceID) (parted, bool) {
 	return out, true
 }
 
-// addParallel adds one of n paths, each with an equal share.
-func addParallel(all, p path, n int) path {
-	for _, h := range p.trunk.between(p.hops, p.at) {
-		s := share{h.Num, h.Den}.times(1, int64(n))
-		all.hops = append(all.hops, Hop{h.Link, s.num, s.den, h.Lane})
+// add adds a path for a part of the transfer, weight of total, that goes beside the others.
+func (p *path) add(o path, weight, total int64) {
+	if len(p.hops) == 0 { // the first
+		p.latency = o.latency
 	}
-	if len(all.hops) == 0 { // the first
-		all.latency = p.latency
+	p.latency, p.links = p.latency.slower(o.latency), p.links+o.links
+	for _, h := range o.trunk.between(o.hops, o.at) {
+		s := share{h.Num, h.Den}.times(weight, total)
+		p.hops = append(p.hops, Hop{h.Link, s.num, s.den, h.Lane})
 	}
-	all.latency = all.latency.slower(p.latency)
-	all.links += p.links
-	return all
 }
 
 // netByOtherNIC is for fabrics without a way between rails (rail-only): the source

@@ -1,8 +1,9 @@
 package topology
 
 import (
+	"maps"
 	"math"
-	"sort"
+	"slices"
 
 	"railyard/model/units"
 )
@@ -113,17 +114,29 @@ func (s *spreader) through(dst DeviceID) func(LinkID) int64 {
 	return through
 }
 
+// arrivals are what comes of a transfer to devices, and when.
+type arrivals map[DeviceID]struct {
+	share   share
+	latency delay
+}
+
+// add adds what comes to a device one way more.
+func (a arrivals) add(d DeviceID, s share, after delay) {
+	x, known := a[d]
+	if known {
+		after = x.latency.slower(after)
+	}
+	x.share, x.latency = x.share.plus(s), after
+	a[d] = x
+}
+
 // split is the transfer over the paths that were measured, in proportion to weights.
 func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 	p := path{apart: true}
-	type state struct {
-		share   share
-		latency delay
-	}
-	front := map[DeviceID]state{src: {share: share{1, 1}}}
+	front := arrivals{src: {share: share{1, 1}}}
 	for d := s.dist[src]; d > 0; d-- {
-		next := map[DeviceID]state{}
-		for i, u := range sortedKeys(front) {
+		next := arrivals{}
+		for i, u := range slices.Sorted(maps.Keys(front)) {
 			if i == 0 && d < s.dist[src] {
 				p.via[s.t.devices[u].Kind]++
 			}
@@ -134,12 +147,7 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 			}
 			for _, l := range onward {
 				h := front[u].share.times(weight(l), total)
-				v := s.t.links[l].To
-				sum, there := h, front[u].latency.then(s.t.Class(l).delay())
-				if st, ok := next[v]; ok {
-					sum, there = st.share.plus(h), st.latency.slower(there)
-				}
-				next[v] = state{sum, there}
+				next.add(s.t.links[l].To, h, front[u].latency.then(s.t.Class(l).delay()))
 				p.hops = append(p.hops, Hop{Link: l, Num: h.num, Den: h.den})
 				if u == src {
 					p.links += int(s.t.links[l].Count)
@@ -150,15 +158,6 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 	}
 	p.latency = front[dst].latency
 	return p
-}
-
-func sortedKeys[V any](m map[DeviceID]V) []DeviceID {
-	out := make([]DeviceID, 0, len(m))
-	for d := range m {
-		out = append(out, d)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
-	return out
 }
 
 // onward are the links of u that lead to a device at distance d.
@@ -172,12 +171,17 @@ func (s *spreader) onward(u DeviceID, d int32) []LinkID {
 	return out
 }
 
-// measure is a breadth-first search from dst backwards, up to src's distance; links from src to dst count where direct is true.
-func (s *spreader) measure(src, dst DeviceID, direct bool, allow func(DeviceID) bool) bool {
+// forget drops all distances.
+func (s *spreader) forget() {
 	if s.now++; s.now == math.MaxUint32 {
 		clear(s.stamp)
 		s.now = 1
 	}
+}
+
+// measure is a breadth-first search from dst backwards, up to src's distance; links from src to dst count where direct is true.
+func (s *spreader) measure(src, dst DeviceID, direct bool, allow func(DeviceID) bool) bool {
+	s.forget()
 	s.stamp[dst], s.dist[dst] = s.now, 0
 	for front := []DeviceID{dst}; len(front) > 0 && s.stamp[src] != s.now; {
 		var next []DeviceID

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"fmt"
-	"math"
 )
 
 // Stripe is a part of a transfer that goes over certain scale-up switches, from one to the next, or through certain adapters, or over
@@ -44,11 +43,7 @@ func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 			return Route{}, fmt.Errorf("the switches or adapters that a plan names do not join %s and %s: it is for another topology, "+
 				"or for one that has lost less (make the plan again)", r.t.DeviceName(a), r.t.DeviceName(b))
 		}
-		for _, h := range p.trunk.between(p.hops, p.at) {
-			x := share{h.Num, h.Den}.times(s.Weight, total)
-			all.hops = append(all.hops, Hop{h.Link, x.num, x.den, h.Lane})
-		}
-		all.latency, all.links = all.latency.slower(p.latency), all.links+p.links
+		all.add(p, s.Weight, total)
 	}
 	out := r.finish(all, kind)
 	if out.NICs = nics; kind == Net {
@@ -67,10 +62,7 @@ func (s *Stripe) first(t *Topology) Kind {
 
 // along spreads a transfer over switches, in proportion to what can go on behind the links, as findFitting does.
 func (s *spreader) along(src, dst DeviceID, over [][]DeviceID) (path, bool) {
-	if s.now++; s.now == math.MaxUint32 {
-		clear(s.stamp)
-		s.now = 1
-	}
+	s.forget()
 	mark := func(d DeviceID, at int) { s.stamp[d], s.dist[d] = s.now, int32(at) }
 	mark(dst, 0)
 	for i, level := range over {

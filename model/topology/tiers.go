@@ -1,5 +1,7 @@
 package topology
 
+import "railyard/model/symmetry"
+
 // Tier is a level of locality: which ranks share a node, a leaf, a pod.
 type Tier struct {
 	Name   string
@@ -69,19 +71,12 @@ func (t *Topology) finishTiers() {
 
 // rankTier renumbers groups densely by first rank.
 func (t *Topology) rankTier(name string, of []int32) Tier {
-	r := Tier{Name: name, Of: make([]int32, len(t.ranks))}
-	dense := map[int32]int32{}
-	for rank := range t.ranks {
-		g := of[t.NodeOf(rank)]
-		id, ok := dense[g]
-		if !ok {
-			id = int32(len(dense))
-			dense[g] = id
-		}
-		r.Of[rank] = id
+	groups := make([]int32, len(t.ranks))
+	for rank := range groups {
+		groups[rank] = of[t.NodeOf(rank)]
 	}
-	r.Groups = len(dense)
-	return r
+	c := symmetry.Number(groups)
+	return Tier{Name: name, Of: c.Of, Groups: len(c.First)}
 }
 
 // Grid lays the ranks out in mixed radix, outermost tier first and GPUs last, e.g.
