@@ -18,10 +18,6 @@ func bruckAllGather(e *emitter) {
 // The first acc parts from a rank's own position on are sums in Acc, the others are
 // still its own input.
 func bruckReduceScatter(e *emitter) {
-	if e.size == 1 {
-		e.copy(at(e.ph.Src, e.part(0)), at(e.ph.Dst, e.part(0)))
-		return
-	}
 	top := 1
 	for top*2 < e.size {
 		top *= 2

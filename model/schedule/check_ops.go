@@ -95,7 +95,7 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 // noteReceipt notes what a rank knows once it has received a message.
 func (k *checker) noteReceipt(r, i int, m message, c key) {
 	if k.entered != nil {
-		k.entered[r] = k.entered[r].with(m.entered)
+		k.entered[r], _ = union(k.entered[r], m.entered)
 	}
 	if k.clocks == nil {
 		return
@@ -147,8 +147,8 @@ func (k *checker) combine(r, i int, a, b []value) ([]value, error) {
 			out[j] = value{a[j].chunk, out[j-1].from}
 			continue
 		}
-		from, common, ok := union(*a[j].from, *b[j].from)
-		if !ok {
+		from, common := union(*a[j].from, *b[j].from)
+		if common >= 0 {
 			return nil, k.fail(r, i, "counts rank %d's contribution to chunk %d twice", common, a[j].chunk)
 		}
 		out[j] = value{a[j].chunk, &from}

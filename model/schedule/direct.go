@@ -2,17 +2,29 @@ package schedule
 
 // Direct algorithms: every rank talks to every other at once, in one step. Peers are
 // visited from the next rank on, so that no rank is hit by all others first. Members
-// without chunks of their own only listen, or only contribute.
+// without chunks of their own only listen, or only contribute. Of generator switch, these
+// are those of in_network.go.
 
 func directAllGather(e *emitter) {
 	own := at(e.ph.Src, e.part(e.pos))
-	for k := 1; k < e.size && own.Set.Len() > 0; k++ {
-		e.send(e.off(k), own)
-	}
+	e.sendAll(own)
 	e.copy(own, at(e.ph.Dst, e.part(e.pos)))
 	for k := 1; k < e.size; k++ {
 		if part := e.part(e.off(-k)); part.Len() > 0 {
 			e.recv(e.off(-k), at(e.ph.Dst, part))
+		}
+	}
+}
+
+// sendAll sends to all others of the group, if there is anything to send.
+func (e *emitter) sendAll(src Loc) {
+	switch {
+	case src.Set.Len() == 0:
+	case e.ph.Gen == GenSwitch:
+		e.multicast(src)
+	default:
+		for k := 1; k < e.size; k++ {
+			e.send(e.off(k), src)
 		}
 	}
 }
@@ -30,17 +42,18 @@ func directReduceScatter(e *emitter) {
 
 // directAllReduce is the one-shot all-reduce: everybody sends everything to everybody.
 func directAllReduce(e *emitter) {
-	for k := 1; k < e.size; k++ {
-		e.send(e.off(k), at(e.ph.Src, e.whole()))
-	}
+	e.sendAll(at(e.ph.Src, e.whole()))
 	e.gatherAndReduce(e.whole())
 }
 
 // gatherAndReduce receives every peer's contribution to set into its own copy of the
 // scratch buffer and combines all in position order, so that ranks agree bit by bit.
 func (e *emitter) gatherAndReduce(set ChunkSet) {
-	if e.size == 1 || set.Len() == 0 {
-		e.copy(at(e.ph.Src, set), at(e.ph.Dst, set))
+	switch {
+	case set.Len() == 0:
+		return
+	case e.ph.Gen == GenSwitch:
+		e.switchReduce(at(e.ph.Src, set), at(e.ph.Dst, set))
 		return
 	}
 	srcs := make([]Loc, e.size)
@@ -111,9 +124,7 @@ func directBroadcast(e *emitter) {
 		e.recv(e.ph.Root, at(e.ph.Dst, e.whole()))
 		return
 	}
-	for k := 1; k < e.size; k++ {
-		e.send(e.off(k), at(e.ph.Src, e.whole()))
-	}
+	e.sendAll(at(e.ph.Src, e.whole()))
 	e.copy(at(e.ph.Src, e.whole()), at(e.ph.Dst, e.whole()))
 }
 
@@ -127,10 +138,6 @@ func directReduce(e *emitter) {
 
 // directSendRecv: everybody sends to the next rank, as nccl-tests' sendrecv.
 func directSendRecv(e *emitter) {
-	if e.size == 1 {
-		e.copy(at(e.ph.Src, e.whole()), at(e.ph.Dst, e.whole()))
-		return
-	}
 	e.send(e.off(1), at(e.ph.Src, e.whole()))
 	e.recv(e.off(-1), at(e.ph.Dst, e.whole()))
 }

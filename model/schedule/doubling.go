@@ -7,10 +7,6 @@ package schedule
 // halvingReduceScatter: at distance d, a rank gives away the half of its range that
 // its partner keeps.
 func halvingReduceScatter(e *emitter) {
-	if e.size == 1 {
-		e.copy(at(e.ph.Src, e.part(0)), at(e.ph.Dst, e.part(0)))
-		return
-	}
 	from := e.ph.Src
 	for d := e.size / 2; d >= 1; d /= 2 {
 		partner := e.pos ^ d

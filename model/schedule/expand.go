@@ -140,8 +140,8 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 		collective.AllToAll: bruckAllToAll, collective.Barrier: disseminationBarrier,
 	},
 	GenSwitch: {
-		collective.AllGather: switchAllGather, collective.ReduceScatter: switchReduceScatter,
-		collective.Broadcast: switchBroadcast, collective.Reduce: switchReduce,
+		collective.AllGather: directAllGather, collective.ReduceScatter: directReduceScatter,
+		collective.Broadcast: directBroadcast, collective.Reduce: directReduce,
 	},
 }
 
@@ -153,7 +153,23 @@ func generate(e *emitter) {
 	if f == nil {
 		panic(fmt.Sprintf("schedule: %s does not make %v: Validate first", e.ph.Gen, e.ph.Op))
 	}
+	if e.size == 1 {
+		e.alone()
+		return
+	}
 	f(e)
+}
+
+// alone is what is left of an algorithm where a group has one member.
+func (e *emitter) alone() {
+	set := e.part(0)
+	switch e.ph.Op {
+	case collective.AllReduce, collective.Broadcast, collective.Reduce, collective.SendRecv:
+		set = e.whole()
+	case collective.Barrier:
+		return
+	}
+	e.copy(at(e.ph.Src, set), at(e.ph.Dst, set))
 }
 
 // emitter collects the operations of one member of one group.

@@ -192,11 +192,11 @@ func (x *Expander) eachOp(channel int, visit func(rank int, op *Op)) {
 // eachScratch visits the places in scratch that ranks read or write in a channel.
 func (x *Expander) eachScratch(channel int, visit func(rank int, set ChunkSet)) {
 	x.eachOp(channel, func(rank int, op *Op) {
-		eachLoc(op, func(l Loc) {
+		for _, l := range op.places() {
 			if l.Buf == Scratch {
 				visit(rank, l.Set)
 			}
-		})
+		}
 	})
 }
 
@@ -225,19 +225,6 @@ func (x *Expander) ScratchChunks() []int64 {
 		out[c] = int64(len(used))
 	}
 	return out
-}
-
-// eachLoc visits the places that an operation reads or writes.
-func eachLoc(op *Op, visit func(Loc)) {
-	if op.Kind != Recv && op.Kind != Reduce {
-		visit(op.Src)
-	}
-	for _, l := range op.Srcs {
-		visit(l)
-	}
-	if !op.Kind.Sends() {
-		visit(op.Dst)
-	}
 }
 
 // ChunkBytes is the size of a channel's chunk in one slice, rounded up: what the

@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"iter"
 
 	"railyard/model/topology"
 )
@@ -86,13 +85,15 @@ func (s *Schedule) NewRoutes(router *topology.Router, t *topology.Topology) (*Ro
 		var stripes []topology.Stripe
 		for _, x := range p.Stripes {
 			y := topology.Stripe{Weight: x.Weight, Over: make([][]topology.DeviceID, len(x.Over))}
-			for i, name := range indexed(x.Over) {
-				d, ok := t.Lookup(name)
-				if !ok {
-					return nil, fmt.Errorf("schedule: the path from rank %d to %d takes %q, which %s has not: plan again",
-						p.From, p.To, name, t.Name())
+			for i, names := range x.Over {
+				for _, name := range names {
+					d, ok := t.Lookup(name)
+					if !ok {
+						return nil, fmt.Errorf("schedule: the path from rank %d to %d takes %q, which %s has not: plan again",
+							p.From, p.To, name, t.Name())
+					}
+					y.Over[i] = append(y.Over[i], d)
 				}
-				y.Over[i] = append(y.Over[i], d)
 			}
 			stripes = append(stripes, y)
 		}
@@ -123,19 +124,6 @@ func (s *Schedule) checkPaths(t *topology.Topology) error {
 		}
 	}
 	return nil
-}
-
-// indexed are the elements of lists with the numbers of their lists.
-func indexed(lists [][]string) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		for i, list := range lists {
-			for _, x := range list {
-				if !yield(i, x) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // NewPath is the path of stripes of a topology.

@@ -7,10 +7,6 @@ package schedule
 // ringReduceScatter: part p travels from rank p+1 around to rank p, growing by one
 // contribution a hop.
 func ringReduceScatter(e *emitter) {
-	if e.size == 1 {
-		e.copy(at(e.ph.Src, e.part(0)), at(e.ph.Dst, e.part(0)))
-		return
-	}
 	from := e.ph.Src
 	for k := 0; k < e.size-1; k++ {
 		e.send(e.off(1), at(from, e.part(e.off(-k-1))))
@@ -34,9 +30,6 @@ func ringAllGather(e *emitter) {
 		}
 		e.recv(e.off(-1), at(e.ph.Dst, e.part(e.off(-k-1))))
 		from = e.ph.Dst
-	}
-	if e.size == 1 {
-		e.copy(at(e.ph.Src, e.part(0)), at(e.ph.Dst, e.part(0)))
 	}
 }
 
@@ -83,9 +76,6 @@ func ringReduce(e *emitter) {
 	}
 	if d < e.size-1 {
 		e.send(e.off(1), cur)
-	}
-	if e.size == 1 {
-		e.copy(cur, at(e.ph.Dst, e.whole()))
 	}
 }
 

@@ -9,9 +9,9 @@ type runs []int32 // lo0, hi0, lo1, hi1, …
 
 func single(rank int32) runs { return runs{rank, rank + 1} }
 
-// union is a ∪ b; ok is false, with a common rank, where they are not disjoint.
-func union(a, b runs) (out runs, common int32, ok bool) {
-	out = make(runs, 0, len(a)+len(b))
+// union is a ∪ b, with the lowest rank that both have, −1 where they are disjoint.
+func union(a, b runs) (out runs, common int32) {
+	out, common = make(runs, 0, len(a)+len(b)), -1
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		var lo, hi int32
 		if j == len(b) || i < len(a) && a[i] < b[j] {
@@ -21,27 +21,17 @@ func union(a, b runs) (out runs, common int32, ok bool) {
 			lo, hi = b[j], b[j+1]
 			j += 2
 		}
-		switch n := len(out); {
-		case n > 0 && lo < out[n-1]:
-			return nil, lo, false
-		case n > 0 && lo == out[n-1]:
-			out[n-1] = hi
-		default:
+		n := len(out)
+		if n == 0 || lo > out[n-1] {
 			out = append(out, lo, hi)
+			continue
 		}
-	}
-	return out, 0, true
-}
-
-// with is r ∪ o, with or without common ranks.
-func (r runs) with(o runs) runs {
-	spans := make([]span, 0, (len(r)+len(o))/2)
-	for _, set := range []runs{r, o} {
-		for i := 0; i < len(set); i += 2 {
-			spans = append(spans, span{set[i], set[i+1]})
+		if lo < out[n-1] && common < 0 {
+			common = lo
 		}
+		out[n-1] = max(out[n-1], hi)
 	}
-	return joined(spans)
+	return out, common
 }
 
 func (r runs) equal(o runs) bool { return slices.Equal(r, o) }

@@ -1,5 +1,7 @@
 package schedule
 
+import "slices"
+
 // Tree algorithms: data goes down from the root, or sums go up to it; with slices both
 // are pipelined. Trees are given by Parents (double binary trees, packed trees), or
 // are k-nomial of Radix k: Thakur, Rabenseifner, Gropp, "Optimization of collective
@@ -12,9 +14,8 @@ func treeBroadcast(e *emitter) {
 		from = at(e.ph.Dst, e.whole())
 		e.recv(parent, from)
 	}
-	children := e.children()
-	for i := len(children) - 1; i >= 0; i-- { // the largest subtree first
-		e.send(children[i], from)
+	for _, c := range slices.Backward(e.children()) { // the largest subtree first
+		e.send(c, from)
 	}
 	if parent < 0 {
 		e.copy(from, at(e.ph.Dst, e.whole()))
@@ -27,15 +28,12 @@ func treeReduce(e *emitter) {
 	if parent < 0 {
 		to = at(e.ph.Dst, e.whole())
 	}
-	children := e.children()
-	for _, c := range children { // the smallest subtree, which is ready first, first
+	for _, c := range e.children() { // the smallest subtree, which is ready first, first
 		e.recvReduce(c, cur, to)
 		cur = to
 	}
 	if parent >= 0 {
 		e.send(parent, cur)
-	} else if len(children) == 0 {
-		e.copy(cur, to)
 	}
 }
 
