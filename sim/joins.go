@@ -47,23 +47,20 @@ func (c *compiler) join() error {
 	return nil
 }
 
-// receive gives connections an inbox for each lane that receives.
-func (c *compiler) receive() {
-	boxes := make([][]int32, len(c.conns)) // by connection: where laneConns has them
-	for _, at := range c.receives {
-		boxes[c.laneConns[at]] = append(boxes[c.laneConns[at]], at)
+// numberInboxes gives connections an inbox for each lane that receives, in their own order. receives are the places of laneConns that
+// have the connections on which lanes do.
+func (p *Plan) numberInboxes(receives []int32) {
+	next := make([]int32, len(p.conns)+1) // by connection: its next inbox
+	for _, at := range receives {
+		next[p.laneConns[at]+1]++
 	}
-	c.numberInboxes(boxes)
-}
-
-// numberInboxes numbers inboxes in the order of the connections; boxes are, by connection, where
-// laneConns has the lanes that receive.
-func (p *Plan) numberInboxes(boxes [][]int32) {
-	p.inboxes = []int32{}
-	for k, list := range boxes {
-		for _, at := range list {
-			p.laneConns[at] = int32(len(p.inboxes))
-			p.inboxes = append(p.inboxes, int32(k))
-		}
+	for k := range p.conns {
+		next[k+1] += next[k]
+	}
+	p.inboxes = make([]int32, len(receives))
+	for _, at := range receives {
+		k := p.laneConns[at]
+		p.laneConns[at], p.inboxes[next[k]] = next[k], k
+		next[k]++
 	}
 }

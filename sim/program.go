@@ -404,7 +404,7 @@ func (c *compiler) match() error {
 		k.messages = e.send
 	}
 	if c.joins() {
-		c.receive()
+		c.numberInboxes(c.receives)
 	}
 	c.ends, c.connOf, c.routeOf, c.trunkOf = nil, nil, nil, nil
 	return nil

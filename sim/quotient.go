@@ -54,17 +54,16 @@ func (f *folder) quotient() *Plan {
 
 // receive gives the representatives inboxes, in the order of the connections.
 func (f *folder) receive(q *Plan, lane, conn *symmetry.Classes) {
-	boxes := make([][]int32, len(q.conns)) // by connection: where laneConns has them
+	var receives []int32
 	for class, i := range lane.First {
 		conns := f.p.connsOf(int(i))
 		for j, u := range f.usesOf(&f.p.lanes[i], len(conns)) {
-			if !u.sends {
-				c := conn.Of[conns[j]]
-				boxes[c] = append(boxes[c], q.lanes[class].conns+int32(j))
+			if at := q.lanes[class].conns + int32(j); !u.sends {
+				q.laneConns[at], receives = conn.Of[conns[j]], append(receives, at)
 			}
 		}
 	}
-	q.numberInboxes(boxes)
+	q.numberInboxes(receives)
 }
 
 // foldLoads says how a connection's class loads the classes of its resources: a member

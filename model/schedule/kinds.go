@@ -28,21 +28,6 @@ type NodeKind struct {
 	Chunks RankList `json:"chunks"` // by band: how many of its chunks are a node's
 }
 
-// originals are the ranks of the first node of each kind, in the order of their programs.
-func (k *Kinds) originals() (out []int32) {
-	first, next := make([]int32, len(k.Of)), int32(0)
-	for node := len(k.Nodes) - 1; node >= 0; node-- {
-		next += k.Ranks(node)
-		first[k.Nodes[node]] = next
-	}
-	for kind, left := range first {
-		for i := range k.Of[kind].Ranks {
-			out = append(out, next-left+i)
-		}
-	}
-	return out
-}
-
 // Ranks is how many ranks a node has.
 func (k *Kinds) Ranks(node int) int32 { return k.Of[k.Nodes[node]].Ranks }
 
@@ -86,6 +71,16 @@ func newKindMoves(k *Kinds) *kindMoves {
 		}
 	}
 	return m
+}
+
+// originals are the ranks of the first node of each kind, in the order of their programs.
+func (m *kindMoves) originals() (out []int32) {
+	for _, nodes := range m.nodesOf {
+		for rank := m.rank0[nodes[0]]; rank < m.rank0[nodes[0]+1]; rank++ {
+			out = append(out, rank)
+		}
+	}
+	return out
 }
 
 // turned is where nodes go when all turn.
@@ -217,7 +212,7 @@ func (m *kindMoves) setTo(s ChunkSet, to permutation) ChunkSet {
 // validatePrograms checks that the programs of a channel with kinds can be moved.
 func (k *Kinds) validatePrograms(ch *Channel) error {
 	m := newKindMoves(k)
-	ranks := k.originals()
+	ranks := m.originals()
 	known := map[string]bool{}
 	for p := range ch.Phases {
 		for i, ops := range ch.Phases[p].Ops {

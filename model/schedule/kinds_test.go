@@ -58,7 +58,7 @@ func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
 	}
 	s.Channels = []Channel{ch}
 	x, ops := NewExpander(s), []Program{}
-	for _, r := range k.originals() {
+	for _, r := range newKindMoves(k).originals() {
 		ops = append(ops, x.AppendProgram(nil, 0, 0, int(r)))
 	}
 	ch.Kinds, ch.Phases = k, []Phase{{Gen: GenOps, Op: what, Src: Input, Acc: Scratch, Dst: Output, Ops: ops}}

@@ -23,8 +23,8 @@ import (
 // On their way, chunks wait in scratch at the number rank·Chunks + c, which has their
 // size. What is empty is not sent.
 
-// railView is what one rank sees of the rails.
-type railView struct {
+// rails writes the program of one rank.
+type rails struct {
 	counts      [][]int64
 	rank, local int32
 	node, at    int32 // rank = node·local + at
@@ -36,29 +36,51 @@ type railView struct {
 // appendRails appends the program of a rank in a stage.
 func (x *Expander) appendRails(dst []Op, ch *Channel, ph *Phase, rank int) []Op {
 	spec := &x.s.Spec
-	v := railView{counts: spec.Counts, rank: int32(rank), local: int32(ph.Local), nodes: int32(spec.Ranks / ph.Local),
+	v := rails{counts: spec.Counts, rank: int32(rank), local: int32(ph.Local), nodes: int32(spec.Ranks / ph.Local),
 		per: int32(ch.Chunks / spec.Ranks), chunks: int32(ch.Chunks), ops: dst}
 	v.node, v.at = v.rank/v.local, v.rank%v.local
+	inside := func(k int32) int32 { return v.node*v.local + (v.at+k+v.local)%v.local }
 	switch ph.Level {
 	case 1:
-		v.toRails()
+		v.stage(v.local, inside, v.toRails)
 	case 2:
-		v.across()
+		v.stage(v.nodes, func(k int32) int32 { return (v.node+k+v.nodes)%v.nodes*v.local + v.at }, v.across)
 	default:
-		v.fromRails()
+		v.stage(v.local, inside, v.fromRails)
 	}
 	return v.ops
 }
 
-// move is one operation of a stage: a set of chunks here and there, and what they are.
-func (v *railView) move(kind OpKind, peer int32, src, dst Loc, count int64) {
-	if count > 0 {
-		v.ops = append(v.ops, Op{Kind: kind, Peer: peer, Src: src, Dst: dst})
+// part visits a set of chunks at its source and at its destination, and what they are.
+type part func(src, dst Loc, count int64)
+
+// stage sends to all others of a group, from the next one on, copies what stays, and receives from those before. Of two of
+// them, moves visits what goes from one to the other; what is empty does not.
+func (v *rails) stage(members int32, member func(k int32) int32, moves func(from, to int32, visit part)) {
+	do := func(kind OpKind, peer int32, from, to int32) {
+		moves(from, to, func(src, dst Loc, count int64) {
+			switch {
+			case count == 0:
+				return
+			case kind == Send:
+				dst = Loc{}
+			case kind == Recv:
+				src = Loc{}
+			}
+			v.ops = append(v.ops, Op{Kind: kind, Peer: peer, Src: src, Dst: dst})
+		})
+	}
+	for k := int32(1); k < members; k++ {
+		do(Send, member(k), v.rank, member(k))
+	}
+	do(Copy, -1, v.rank, v.rank)
+	for k := int32(1); k < members; k++ {
+		do(Recv, member(-k), member(-k), v.rank)
 	}
 }
 
 // count adds up what ranks from … from+sources−1 send to to … to+dests−1.
-func (v *railView) count(from, sources, to, dests int32) (sum int64) {
+func (v *rails) count(from, sources, to, dests int32) (sum int64) {
 	for s := from; s < from+sources; s++ {
 		for d := to; d < to+dests; d++ {
 			sum += v.counts[s][d]
@@ -67,98 +89,59 @@ func (v *railView) count(from, sources, to, dests int32) (sum int64) {
 	return sum
 }
 
-// leaving visits the chunks of a source that leave its node on a rail: those to the nodes
-// before, and to those after. It says how much that is.
-func (v *railView) leaving(source, rail int32, visit func(set ChunkSet, count int64)) {
-	part := func(first, nodes int32) {
-		set := ChunkSet{First: first*v.local*v.per + rail, Count: nodes * v.per, Stride: v.local}
-		sum := int64(0)
-		for node := first; node < first+nodes; node++ {
-			to, dests := v.onRail(node, rail)
-			sum += v.count(source, 1, to, dests)
-		}
-		visit(set, sum)
-	}
-	part(0, v.node)
-	part(v.node+1, v.nodes-v.node-1)
-}
-
 // onRail are the ranks of a node to which chunks come on a rail.
-func (v *railView) onRail(node, rail int32) (first, count int32) {
+func (v *rails) onRail(node, rail int32) (first, count int32) {
 	if v.per == 1 {
 		return node*v.local + rail, 1
 	}
 	return node * v.local, v.local
 }
 
-// waiting moves a set of a source's chunks to where they wait.
-func (v *railView) waiting(source int32, set ChunkSet) Loc {
-	return at(Scratch, set.shifted(source*v.chunks))
+// others visits the nodes before the rank's own, and those after.
+func (v *rails) others(visit func(first, nodes int32)) {
+	visit(0, v.node)
+	visit(v.node+1, v.nodes-v.node-1)
 }
 
-// block are the chunks of a rank's block.
-func (v *railView) block(rank int32) ChunkSet { return Range(rank*v.per, v.per) }
-
-func (v *railView) toRails() {
-	for k := int32(1); k < v.local; k++ {
-		p := (v.at + k) % v.local
-		peer := v.node*v.local + p
-		v.move(Send, peer, at(Input, v.block(peer)), Loc{}, v.count(v.rank, 1, peer, 1))
-		v.leaving(v.rank, p, func(set ChunkSet, n int64) { v.move(Send, peer, at(Input, set), Loc{}, n) })
-	}
-	v.move(Copy, -1, at(Input, v.block(v.rank)), at(Output, v.block(v.rank)), v.count(v.rank, 1, v.rank, 1))
-	v.leaving(v.rank, v.at, func(set ChunkSet, n int64) { v.move(Copy, -1, at(Input, set), v.waiting(v.rank, set), n) })
-	for k := int32(1); k < v.local; k++ {
-		source := v.node*v.local + (v.at-k+v.local)%v.local
-		v.move(Recv, source, Loc{}, at(Output, v.block(source)), v.count(source, 1, v.rank, 1))
-		v.leaving(source, v.at, func(set ChunkSet, n int64) { v.move(Recv, source, Loc{}, v.waiting(source, set), n) })
-	}
-}
-
-func (v *railView) across() {
-	for k := int32(1); k < v.nodes; k++ {
-		node := (v.node + k) % v.nodes
-		to, dests := v.onRail(node, v.at)
-		v.move(Send, node*v.local+v.at, at(Scratch, v.between(v.node, node)), Loc{}, v.count(v.node*v.local, v.local, to, dests))
-	}
-	for k := int32(1); k < v.nodes; k++ {
-		node := (v.node - k + v.nodes) % v.nodes
-		to, dests := v.onRail(v.node, v.at)
-		dst := at(Scratch, v.between(node, v.node))
-		if v.per == 1 {
-			dst = at(Output, Range(node*v.local, v.local))
+// toRails: what stays in the node, and the chunks that leave it on the rail of a rank to other nodes.
+func (v *rails) toRails(from, to int32, visit part) {
+	visit(at(Input, Range(to*v.per, v.per)), at(Output, Range(from*v.per, v.per)), v.count(from, 1, to, 1))
+	rail := to % v.local
+	v.others(func(first, nodes int32) {
+		set := ChunkSet{First: first*v.local*v.per + rail, Count: nodes * v.per, Stride: v.local}
+		sum := int64(0)
+		for node := first; node < first+nodes; node++ {
+			dest, dests := v.onRail(node, rail)
+			sum += v.count(from, 1, dest, dests)
 		}
-		v.move(Recv, node*v.local+v.at, Loc{}, dst, v.count(node*v.local, v.local, to, dests))
-	}
+		visit(at(Input, set), at(Scratch, set.shifted(from*v.chunks)), sum)
+	})
 }
 
-// between are the places of what goes from a node to another on the rank's rail.
-func (v *railView) between(from, to int32) ChunkSet {
-	return ChunkSet{First: from*v.local*v.chunks + to*v.local*v.per + v.at, Count: v.per, Stride: v.local, Outer: v.local,
-		OuterStride: v.chunks}
+// across: what goes from one node to another on the rank's rail.
+func (v *rails) across(from, to int32, visit part) {
+	a, b := from/v.local, to/v.local
+	if a == b {
+		return
+	}
+	src := at(Scratch, ChunkSet{First: a*v.local*v.chunks + b*v.local*v.per + v.at, Count: v.per, Stride: v.local, Outer: v.local,
+		OuterStride: v.chunks})
+	dst := src
+	if v.per == 1 {
+		dst = at(Output, Range(a*v.local, v.local))
+	}
+	dest, dests := v.onRail(b, v.at)
+	visit(src, dst, v.count(a*v.local, v.local, dest, dests))
 }
 
-func (v *railView) fromRails() {
-	for k := int32(1); k < v.local; k++ {
-		peer := v.node*v.local + (v.at+k)%v.local
-		v.arrived(peer, v.at, func(from, _ ChunkSet, n int64) { v.move(Send, peer, at(Scratch, from), Loc{}, n) })
-	}
-	v.arrived(v.rank, v.at, func(from, to ChunkSet, n int64) { v.move(Copy, -1, at(Scratch, from), at(Output, to), n) })
-	for k := int32(1); k < v.local; k++ {
-		rail := (v.at - k + v.local) % v.local
-		v.arrived(v.rank, rail, func(_, to ChunkSet, n int64) { v.move(Recv, v.node*v.local+rail, Loc{}, at(Output, to), n) })
-	}
-}
-
-// arrived visits what has come for a rank on a rail from the nodes before and after its
-// own: where that waits, and where it belongs.
-func (v *railView) arrived(rank, rail int32, visit func(from, to ChunkSet, count int64)) {
-	part := func(first, sources int32) {
-		visit(ChunkSet{First: first*v.chunks + rank*v.per + rail, Count: sources, Stride: v.chunks},
-			ChunkSet{First: first*v.per + rail, Count: sources, Stride: v.per}, v.count(first, sources, rank, 1))
-	}
-	part(0, v.node*v.local)
-	part((v.node+1)*v.local, (v.nodes-v.node-1)*v.local)
+// fromRails: what has come for a rank on another's rail from other nodes.
+func (v *rails) fromRails(from, to int32, visit part) {
+	rail := from % v.local
+	v.others(func(first, nodes int32) {
+		first, sources := first*v.local, nodes*v.local
+		visit(at(Scratch, ChunkSet{First: first*v.chunks + to*v.per + rail, Count: sources, Stride: v.chunks}),
+			at(Output, ChunkSet{First: first*v.per + rail, Count: sources, Stride: v.per}), v.count(first, sources, to, 1))
+	})
 }
 
 // validateRails checks a phase of an all-to-all over rails.

@@ -272,7 +272,7 @@ func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
 	}
 	var ranks []int32
 	if ch.Kinds != nil {
-		if ranks = ch.Kinds.originals(); len(ph.Ops) != len(ranks) {
+		if ranks = newKindMoves(ch.Kinds).originals(); len(ph.Ops) != len(ranks) {
 			return fmt.Errorf("%d programs for %d ranks of first nodes", len(ph.Ops), len(ranks))
 		}
 	}

@@ -237,17 +237,13 @@ const stagedLatency = 2650 * units.Nanosecond
 // hostStaged copies to host memory and from there to the destination: to that of a CPU (memory next to it, where the
 // file has any, is written and read), the one with the shortest way.
 func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
-	var best path
-	found := false
-	for _, host := range r.hosts(a) {
-		up, ok1 := r.hostPath(a, host)
-		down, ok2 := r.hostPath(host, b)
-		if ok1 && ok2 && (!found || len(up.hops)+len(down.hops) < len(best.hops)) {
-			best, found = join(up, down), true
-		}
-	}
-	best.latency.all += stagedLatency
-	return r.finish(best, HostStaged), found
+	return r.overHost(a, func(host DeviceID) (path, bool) {
+		up, ok := r.hostPath(a, host)
+		down, also := r.hostPath(host, b)
+		p := join(up, down)
+		p.latency.all += stagedLatency
+		return p, ok && also
+	})
 }
 
 // hosts are the memories of a device's node, or where the file has none, its CPUs.
@@ -266,18 +262,23 @@ func (r *Router) hosts(a DeviceID) (out []DeviceID) {
 }
 
 // ToHost is the way of a rank to the nearest host memory; false where none is known. FromHost is the way back.
-func (r *Router) ToHost(rank int) (Route, bool) { return r.toHost(rank, r.hostPath) }
+func (r *Router) ToHost(rank int) (Route, bool) {
+	d := r.t.ranks[rank]
+	return r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(d, host) })
+}
 
 // FromHost is the way to a rank from the nearest host memory.
 func (r *Router) FromHost(rank int) (Route, bool) {
-	return r.toHost(rank, func(gpu, host DeviceID) (path, bool) { return r.hostPath(host, gpu) })
+	d := r.t.ranks[rank]
+	return r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(host, d) })
 }
 
-func (r *Router) toHost(rank int, way func(gpu, host DeviceID) (path, bool)) (Route, bool) {
+// overHost is the shortest of the ways of a device to, from or over host memories of its node.
+func (r *Router) overHost(d DeviceID, way func(host DeviceID) (path, bool)) (Route, bool) {
 	var best path
 	found := false
-	for _, host := range r.hosts(r.t.ranks[rank]) {
-		if p, ok := way(r.t.ranks[rank], host); ok && (!found || len(p.hops) < len(best.hops)) {
+	for _, host := range r.hosts(d) {
+		if p, ok := way(host); ok && (!found || len(p.hops) < len(best.hops)) {
 			best, found = p, true
 		}
 	}

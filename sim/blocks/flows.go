@@ -110,22 +110,15 @@ func (m *machine) ps(h topology.Hop, n units.Bytes) float64 {
 // busiest is the load of the link that takes longest, and the most data of any link at line rate.
 func (m *machine) busiest() (longest Work, data float64, err error) {
 	loads := make([]load, len(m.t.Links()))
-	for r, lanes := range m.p.Lanes {
-		for i := range lanes {
-			l := &lanes[i]
-			for s := range max(l.Slices, 1) {
-				for j := range l.Body {
-					if err := m.across(m.flows(r, &l.Body[j], bytes(l, &l.Body[j], s)), loads); err != nil {
-						return nil, 0, err
-					}
-				}
-			}
+	m.each(func(r int, l *block.Lane, op *block.Op) {
+		for s := range max(l.Slices, 1) {
+			err = cmp.Or(err, m.across(m.flows(r, op, bytes(l, op, s)), loads))
 		}
-	}
+	})
 	for i := range loads {
 		data = max(data, loads[i].data)
 	}
-	return m.longestOf(loads), data, nil
+	return m.longestOf(loads), data, err
 }
 
 // longestOf is the load that takes longest.

@@ -1,6 +1,9 @@
 package blocks
 
 import (
+	"cmp"
+	"slices"
+
 	"railyard/model/block"
 	"railyard/model/measurement"
 	"railyard/model/units"
@@ -11,24 +14,15 @@ const quad = 16
 
 // misaligned is what the rank that loses most takes longer since data of its operations are not aligned to 16 bytes; 0 where
 // the costs do not say what such accesses take. All of a rank's blocks are at work on each operation.
-func (m *machine) misaligned() (most units.Time, err error) {
-	for r, lanes := range m.p.Lanes {
-		var t units.Time
-		for i := range lanes {
-			l := &lanes[i]
-			for s := range max(l.Slices, 1) {
-				for j := range l.Body {
-					lost, err := m.lost(r, l, &l.Body[j], s)
-					if err != nil {
-						return 0, err
-					}
-					t += lost
-				}
-			}
+func (m *machine) misaligned() (_ units.Time, err error) {
+	lost := make([]units.Time, m.p.Ranks)
+	m.each(func(r int, l *block.Lane, op *block.Op) {
+		for s := range max(l.Slices, 1) {
+			t, failed := m.lost(r, l, op, s)
+			lost[r], err = lost[r]+t, cmp.Or(err, failed)
 		}
-		most = max(most, t)
-	}
-	return most, nil
+	})
+	return slices.Max(lost), err
 }
 
 // lost is that of one operation in a slice. What it also sends or fetches over links hides accesses that are faster than these.

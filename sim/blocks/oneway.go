@@ -10,31 +10,17 @@ import (
 // traffic is who sends data to whom in a program, each a set of ranks.
 type traffic struct{ to, from []uint64 }
 
-func trafficOf(p *block.Program) *traffic {
-	t := &traffic{make([]uint64, p.Ranks), make([]uint64, p.Ranks)}
-	add := func(from, to int) {
-		if from != to {
-			t.to[from] |= 1 << to
-			t.from[to] |= 1 << from
-		}
-	}
-	for r, lanes := range p.Lanes {
-		for i := range lanes {
-			for j := range lanes[i].Body {
-				op := &lanes[i].Body[j]
-				for _, s := range op.Sources {
-					add(s.Rank, r)
-				}
-				for _, d := range op.Destinations {
-					add(r, d.Rank)
-				}
-				for _, d := range op.PacketTargets {
-					add(r, d.Rank)
-				}
+// noteTraffic finds it.
+func (m *machine) noteTraffic() {
+	m.traffic = traffic{make([]uint64, m.p.Ranks), make([]uint64, m.p.Ranks)}
+	m.each(func(r int, l *block.Lane, op *block.Op) {
+		for _, f := range m.flows(r, op, 0) {
+			if f.from != f.to {
+				m.traffic.to[f.from] |= 1 << f.to
+				m.traffic.from[f.to] |= 1 << f.from
 			}
 		}
-	}
-	return t
+	})
 }
 
 // oneWay reports whether a rank that hears of nobody sends to one that hears of it alone and

@@ -97,15 +97,11 @@ func (m *machine) takenByOthers(op *block.Op, n units.Bytes) bool {
 // note finds the places of packets whose taking hides: they are passed on, or taken besides.
 func (m *machine) note() {
 	m.between = map[place]bool{}
-	for r, lanes := range m.p.Lanes {
-		for i := range lanes {
-			for j := range lanes[i].Body {
-				if op := &lanes[i].Body[j]; passesOn(r, op) || m.takenByOthers(op, bytes(&lanes[i], op, 0)) {
-					for _, s := range op.PacketSources {
-						m.between[packet(r, s, 0)] = true
-					}
-				}
+	m.each(func(r int, l *block.Lane, op *block.Op) {
+		if passesOn(r, op) || m.takenByOthers(op, bytes(l, op, 0)) {
+			for _, s := range op.PacketSources {
+				m.between[packet(r, s, 0)] = true
 			}
 		}
-	}
+	})
 }

@@ -49,8 +49,8 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
 	}
 	m := &machine{t: t, threads: shape.Threads, elements: shape.Element, router: topology.NewRouter(t), p: p, costs: costs,
-		routes:  map[[2]int]topology.Route{},
-		traffic: trafficOf(p)}
+		routes: map[[2]int]topology.Route{}}
+	m.noteTraffic()
 	m.note()
 	chain, err := m.longest()
 	if err != nil {
@@ -88,19 +88,25 @@ func Window(blocks, threads int, each units.Bytes) units.Bytes {
 	return units.Bytes(blocks*threads) * each
 }
 
-// passedOn is the longest message that an operation reads from a peer and writes to another;
-// 0 where there is none.
-func (m *machine) passedOn() (n units.Bytes) {
+// each visits the operations that lanes do in every slice, with their rank.
+func (m *machine) each(visit func(rank int, l *block.Lane, op *block.Op)) {
 	for r, lanes := range m.p.Lanes {
 		for i := range lanes {
 			for j := range lanes[i].Body {
-				op := &lanes[i].Body[j]
-				if remote(op.Sources, r) && remote(op.Destinations, r) {
-					n = max(n, bytes(&lanes[i], op, 0))
-				}
+				visit(r, &lanes[i], &lanes[i].Body[j])
 			}
 		}
 	}
+}
+
+// passedOn is the longest message that an operation reads from a peer and writes to another;
+// 0 where there is none.
+func (m *machine) passedOn() (n units.Bytes) {
+	m.each(func(r int, l *block.Lane, op *block.Op) {
+		if remote(op.Sources, r) && remote(op.Destinations, r) {
+			n = max(n, bytes(l, op, 0))
+		}
+	})
 	return n
 }
 
@@ -149,7 +155,7 @@ type machine struct {
 	threads  int            // of a rank's blocks
 	elements int            // bytes of one
 	between  map[place]bool // of packets whose taking hides behind what is put
-	traffic  *traffic
+	traffic  traffic
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {
