@@ -1,6 +1,10 @@
 package schedule
 
-import "slices"
+import (
+	"slices"
+
+	"railyard/model/symmetry"
+)
 
 // The first node of each kind is run for all (see Kinds). Its message to a node stands for those
 // between any two nodes that permutations make of them, so it has to be the same, moved, to all
@@ -96,24 +100,12 @@ func exchange(a, b int32) permutation {
 	}
 }
 
-// generators generate the permutations that leave two nodes where they are: of each kind, the
-// first two others change places, and all others turn by one.
+// generators generate the permutations that leave two nodes where they are, and the others in their kinds.
 func (m *kindMoves) generators(a, b int32) (out []permutation) {
-	for _, nodes := range m.nodesOf {
-		free := slices.DeleteFunc(slices.Clone(nodes), func(n int32) bool { return n == a || n == b })
-		if len(free) < 2 {
-			continue
-		}
-		next := make(map[int32]int32, len(free))
-		for i, n := range free {
-			next[n] = free[(i+1)%len(free)]
-		}
-		out = append(out, exchange(free[0], free[1]), func(node int32) int32 {
-			if to, ok := next[node]; ok {
-				return to
-			}
-			return node
-		})
+	kinds := slices.Clone(m.Nodes)
+	kinds[a], kinds[b] = int32(len(m.Of)), int32(len(m.Of))+1
+	for _, to := range symmetry.NewTree(kinds, nil).Generators() {
+		out = append(out, func(node int32) int32 { return int32(to(int(node))) })
 	}
 	return out
 }
