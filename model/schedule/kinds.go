@@ -284,31 +284,39 @@ func (m *kindMoves) preserved(part []Op) bool {
 // place, band, number there. It reports whether the places' chunks pair up within nodes.
 func (m *kindMoves) usesOf(op *Op, of [][][]int32) bool {
 	n, nodes := int32(len(m.segment)), int32(len(m.Nodes))
-	var uses [][]int32
-	var segments []int32
-	for j, l := range op.places() {
+	places := op.places()
+	chunks, width := 0, 1+3*len(places)
+	var uses []int32 // by chunk: its segment, then what is known of it in each place
+	for j, l := range places {
 		if l.Set.Len() == 0 {
 			continue
 		}
-		if !l.Set.ascends() || int64(l.Set.First/n) != l.Set.last()/int64(n) || len(uses) > 0 && len(uses) != l.Set.Len() {
+		first := uses == nil
+		if first {
+			chunks = l.Set.Len()
+			uses = make([]int32, chunks*width)
+		}
+		if !l.Set.ascends() || int64(l.Set.First/n) != l.Set.last()/int64(n) || l.Set.Len() != chunks {
 			return false
 		}
-		first, c, same := len(uses) == 0, 0, true
+		at, same := 0, true
 		l.Set.Each(func(place int32) {
-			segment := m.segment[place%n]
+			place %= n
+			segment, x := m.segment[place], uses[at:at+width]
 			if first {
-				uses, segments = append(uses, nil), append(segments, segment)
+				x[0] = segment
 			}
-			same = same && segments[c] == segment
-			uses[c] = append(uses[c], int32(j), segment/nodes, place%n-m.start[segment])
-			c++
+			same = same && x[0] == segment
+			copy(x[1+3*j:], []int32{1, segment / nodes, place - m.start[segment]})
+			at += width
 		})
 		if !same {
 			return false
 		}
 	}
-	for c, x := range uses {
-		of[segments[c]%nodes] = append(of[segments[c]%nodes], x)
+	for at := 0; at < len(uses); at += width {
+		node := uses[at] % nodes
+		of[node] = append(of[node], uses[at+1:at+width:at+width])
 	}
 	return true
 }
