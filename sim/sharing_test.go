@@ -71,7 +71,7 @@ func overlapping(t *testing.T) *Plan {
 	s := &schedule.Schedule{Algorithm: "overlapping", Spec: collective.Spec{Kind: collective.AllReduce, Ranks: 32},
 		Protocol: schedule.Simple,
 		Channels: []schedule.Channel{{Share: 1, Slices: 7, Chunks: 32, Phases: []schedule.Phase{
-			phase(schedule.GenDoubling, collective.AllReduce), phase(schedule.GenRing, collective.AllToAllV, 1)}}}}
+			phase(schedule.GenDoubling, collective.AllReduce), phase(schedule.GenDirect, collective.AllToAllV, 1)}}}}
 	plan, err := CompileFlat(topo, s, gen.Curved())
 	if err != nil {
 		t.Fatal(err)

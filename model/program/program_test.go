@@ -10,16 +10,20 @@ import (
 	"railyard/model/schedule"
 )
 
-// ringOf is a ring over n ranks with channels of the given shares.
+// ringOf is a ring over n ranks with channels of the given shares; of an all-to-all, which no ring makes, messages between all.
 func ringOf(kind collective.Kind, n int, shares ...int64) *schedule.Schedule {
 	s := &schedule.Schedule{Algorithm: "ring", Spec: collective.Spec{Kind: kind, Ranks: n}, Protocol: schedule.Simple}
+	gen := schedule.GenRing
+	if !schedule.Supports(gen, kind) {
+		gen = schedule.GenDirect
+	}
 	var order schedule.RankList
 	for i := range n {
 		order = append(order, int32(i))
 	}
 	for _, share := range shares {
 		s.Channels = append(s.Channels, schedule.Channel{Share: share, Slices: 1, Chunks: n,
-			Phases: []schedule.Phase{{Gen: schedule.GenRing, Op: kind,
+			Phases: []schedule.Phase{{Gen: gen, Op: kind,
 				Groups: schedule.Groups{List: []schedule.Group{{Ranks: order}}}, Src: schedule.Input, Acc: schedule.Scratch,
 				Dst: schedule.Output}}})
 	}

@@ -66,27 +66,18 @@ func (e *emitter) gatherAndReduce(set ChunkSet) {
 	e.reduce(at(e.ph.Dst, set), srcs)
 }
 
-// directAllToAll: input chunk q goes to position q and becomes its output chunk p.
+// directAllToAll: input chunk q goes to position q and becomes its output chunk p. What is empty is not sent.
 func directAllToAll(e *emitter) {
 	for k := 1; k < e.size; k++ {
-		e.sendBlock(e.off(k))
+		if to := e.off(k); !e.empty(e.pos, to) {
+			e.send(to, at(e.ph.Src, e.part(to)))
+		}
 	}
 	e.copy(at(e.ph.Src, e.part(e.pos)), at(e.ph.Dst, e.part(e.pos)))
 	for k := 1; k < e.size; k++ {
-		e.recvBlock(e.off(-k))
-	}
-}
-
-// sendBlock and recvBlock exchange an all-to-all's blocks, those that are not empty.
-func (e *emitter) sendBlock(to int) {
-	if !e.empty(e.pos, to) {
-		e.send(to, at(e.ph.Src, e.part(to)))
-	}
-}
-
-func (e *emitter) recvBlock(from int) {
-	if !e.empty(from, e.pos) {
-		e.recv(from, at(e.ph.Dst, e.part(from)))
+		if from := e.off(-k); !e.empty(from, e.pos) {
+			e.recv(from, at(e.ph.Dst, e.part(from)))
+		}
 	}
 }
 

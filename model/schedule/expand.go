@@ -120,7 +120,6 @@ var generators = map[string]map[collective.Kind]func(*emitter){
 	GenRing: {
 		collective.ReduceScatter: ringReduceScatter, collective.AllGather: ringAllGather,
 		collective.AllReduce: ringAllReduce, collective.Broadcast: ringBroadcast, collective.Reduce: ringReduce,
-		collective.AllToAll: ringAllToAll, collective.AllToAllV: ringAllToAll,
 	},
 	GenDirect: {
 		collective.AllGather: directAllGather, collective.ReduceScatter: directReduceScatter,

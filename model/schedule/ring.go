@@ -78,13 +78,3 @@ func ringReduce(e *emitter) {
 		e.send(e.off(1), cur)
 	}
 }
-
-// ringAllToAll is the pairwise exchange: in step k everybody sends to the k-th rank
-// ahead and hears from the k-th behind, so that nobody is hit by two at once.
-func ringAllToAll(e *emitter) {
-	e.copy(at(e.ph.Src, e.part(e.pos)), at(e.ph.Dst, e.part(e.pos)))
-	for k := 1; k < e.size; k++ {
-		e.sendBlock(e.off(k))
-		e.recvBlock(e.off(-k))
-	}
-}
