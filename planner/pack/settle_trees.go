@@ -7,8 +7,9 @@ import (
 	"railyard/model/topology"
 )
 
-// mostSettled bounds the messages of a slice: beyond, pipelines take too long to simulate.
-const mostSettled = 20_000
+// mostSettled bounds the messages of a slice of all roots, mostShared those where all data share the trees, whose units may need as many
+// as there are speeds of links to fit into: beyond, pipelines take too long to simulate.
+const mostSettled, mostShared = 20_000, 4096
 
 // settle considers settled trees in few units, and in more where these do not come near the bound, or, where all data share the trees, may
 // be lower. Those of an all-reduce serve both ways, or, where links are not as fast both ways, others sum up than spread results.
@@ -41,8 +42,9 @@ func (s *search) units(a *arcs) (out []int) {
 	if s.o.K > 0 {
 		return []int{int(s.o.K)}
 	}
-	few, most := fewParts, mostUnits
-	if n := s.g.Ranks; s.use.PerRoot() {
+	n := s.g.Ranks
+	few, most := fewParts, max(mostUnits, mostShared/n)
+	if s.use.PerRoot() {
 		most = max(1, min(mostUnits, mostSettled/(n*n)))
 		few = min(few, most)
 	}
@@ -54,7 +56,7 @@ func (s *search) units(a *arcs) (out []int) {
 	return slices.Compact(out)
 }
 
-// mostUnits is in how many units trees are settled at most.
+// mostUnits is in how many units trees are settled at most, where those of more would have many messages.
 const mostUnits = 32
 
 // fitting is the least number of units, up to one, of which what fits on arcs leaves next to nothing of them unused at the rate of
