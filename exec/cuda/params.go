@@ -14,6 +14,6 @@ type parameter struct {
 	Deadline, PacketHalf                  uint64
 	Rank, Ranks, Lanes, Instances         uint32
 	LaneBytes, Turn, JitterSeed, JitterNS uint32
-	Advance, Pad                          uint32
+	Advance, SlotLines                    uint32
 	Base                                  [widest * buffers]uint64
 }

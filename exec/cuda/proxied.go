@@ -15,7 +15,7 @@ import (
 // proxiedOp is a schedule over several processes in one kernel a rank, whose messages to other nodes a proxy carries.
 type proxiedOp struct {
 	m     *memory
-	ranks [][]launches // by rank and turn of the slots
+	ranks []launches
 	round *proxy.Round // nil where it did not come to that
 }
 
@@ -28,11 +28,7 @@ func (o *proxiedOp) close() error {
 	return o.round.End()
 }
 
-// launch runs the kernel for the slots that the launch numbered i + 1 has.
-func (o *proxiedOp) launch(g *gpu, i int) error {
-	turns := o.ranks[g.Rank]
-	return turns[(i+1)%len(turns)].run(g.Stream, i)
-}
+func (o *proxiedOp) launch(g *gpu, i int) error { return o.ranks[g.Rank].run(g.Stream, i) }
 
 func (o *proxiedOp) graphs(count int) ([]driver.Graph, error) {
 	return o.m.n.capture(count, o.launch)
@@ -64,20 +60,15 @@ func (n *Node) proxiedOf(s *schedule.Schedule, cfg Config, how Method) (code, er
 	}
 	for _, plans := range x.plans {
 		plans.encoding.Node = p.Node
+		plans.source.options = append(slices.Clip(plans.source.options), fmt.Sprintf("-DSLOT_TURNS=%d", p.SlotTurns))
 	}
 	return &proxiedCode{x, n}, nil
 }
 
 func (c *proxiedCode) source(place int) source { return c.programCode.source(c.n.number(place)) }
 
-func (c *proxiedCode) needs() needs {
-	x := c.programCode.needs()
-	x.plan *= int64(c.p.SlotTurns)
-	return x
-}
-
 func (c *proxiedCode) load(m *memory) (operation, error) {
-	o := &proxiedOp{m: m, ranks: make([][]launches, len(m.n.gpus))}
+	o := &proxiedOp{m: m, ranks: make([]launches, len(m.n.gpus))}
 	shared := make([][]byte, len(m.n.gpus))
 	err := m.loaded(func(g *gpu) (err error) {
 		if err := g.share(proxy.Bytes(c.p)); err != nil {
@@ -112,33 +103,33 @@ func (g *gpu) unshare() (err error) {
 	return err
 }
 
-// place puts a rank's plan into its memory, once for each turn of the slots.
-func (c *proxiedCode) place(m *memory, g *gpu) (all []launches, err error) {
-	all = make([]launches, c.p.SlotTurns)
+// place puts a rank's plan into its memory.
+func (c *proxiedCode) place(m *memory, g *gpu) (l launches, err error) {
 	rank := m.n.number(g.place)
 	x, err := c.plans[rank].placer(m, g)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	x.rank = rank
-	for turn := range all {
-		x.address = func(r block.Ref) uint64 { return uint64(c.ref(m, g, turn, r)) }
-		if all[turn], err = x.launch(c.p.Lanes[rank], c.p.Instances, c.p.Blocks(), true); err != nil {
-			return nil, err
-		}
-		all[turn].shape.Overlap = c.how.Overlap && g.Overlap
+	x.rank, x.address = rank, func(r block.Ref) uint64 { return c.ref(m, g, r) }
+	if l, err = x.launch(c.p.Lanes[rank], c.p.Instances, c.p.Blocks(), true); err != nil {
+		return l, err
 	}
-	return all, m.n.fits(g, x.kernel, all[0].shape, m.n.Share()) // kernels of all nodes wait for one another
+	l.param.SlotLines = uint32(c.p.SlotBytes / block.FlagLine)
+	l.shape.Overlap = c.how.Overlap && g.Overlap
+	return l, m.n.fits(g, x.kernel, l.shape, m.n.Share()) // kernels of all nodes wait for one another
 }
 
-// ref is the address of a place, whose rank is numbered as the schedule does, for launches of a turn.
-func (c *proxiedCode) ref(m *memory, g *gpu, turn int, r block.Ref) driver.Ptr {
+// slot marks references to slots, as kernel/src/plan.cuh has it.
+const slot = 1 << 63
+
+// ref is the address of a place, whose rank is numbered as the schedule does; of slots in those that launches have first.
+func (c *proxiedCode) ref(m *memory, g *gpu, r block.Ref) uint64 {
 	switch r.Buffer {
 	case block.BellBuffer:
-		return g.shared.At + driver.Ptr(r.Offset)
+		return uint64(g.shared.At) + uint64(r.Offset)
 	case block.SlotBuffer:
-		return g.shared.At + driver.Ptr(proxy.SlotsAt(c.p)+int64(turn)*c.p.SlotBytes+r.Offset)
+		return slot | (uint64(g.shared.At) + uint64(proxy.SlotsAt(c.p)+r.Offset))
 	}
 	r.Rank = slices.Index(m.n.others.nodes[m.n.others.node], r.Rank)
-	return m.ref(r)
+	return uint64(m.ref(r))
 }

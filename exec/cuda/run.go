@@ -143,7 +143,7 @@ func (r *runner) graph() ([][]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.launches += r.cfg.Iterations * (r.cfg.warmReplays() + r.cfg.Replays)
+	r.launches += r.cfg.Iterations * r.n.replays(r.cfg)
 	return r.n.replay(r.ctx, r.cfg, graphs)
 }
 
@@ -166,27 +166,105 @@ func (n *Node) capture(count int, queue func(g *gpu, turn int) error) ([]driver.
 	})
 }
 
-// replay times graphs of cfg.Iterations operations, one for each GPU, and frees them.
-func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) ([][]time.Duration, error) {
+// replay times graphs of cfg.Iterations operations, one for each GPU, and frees them: each replay behind a gate, or in a row where
+// processes open gates of their own.
+func (n *Node) replay(ctx context.Context, cfg Config, graphs []driver.Graph) (out [][]time.Duration, err error) {
 	defer func() {
 		if !n.Abandoned() {
 			_ = n.each(func(g *gpu) error { return graphs[g.Rank].Destroy() })
 		}
 	}()
-	warm := cfg.warmReplays()
+	launch := func(g *gpu) error { return graphs[g.Rank].Launch(g.Stream) }
+	if n.staged() {
+		out, err = n.inRow(ctx, n.replays(cfg), launch)
+	} else {
+		out, err = n.oneByOne(ctx, n.replays(cfg), launch)
+	}
+	for rank := range out {
+		out[rank] = out[rank][len(out[rank])-cfg.Replays:]
+		for i := range out[rank] {
+			out[rank][i] /= time.Duration(cfg.Iterations)
+		}
+	}
+	return out, err
+}
+
+// replays are how many of a graph run, timed or not.
+func (n *Node) replays(cfg Config) int {
+	if n.staged() { // two at least warm up
+		return max(cfg.warmReplays(), 1) + 1 + cfg.Replays
+	}
+	return cfg.warmReplays() + cfg.Replays
+}
+
+// oneByOne is what work takes on each GPU so many times, each behind a gate.
+func (n *Node) oneByOne(ctx context.Context, times int, work func(g *gpu) error) ([][]time.Duration, error) {
 	out := make([][]time.Duration, len(n.gpus))
-	for i := range warm + cfg.Replays {
-		t, err := n.timed(ctx, func(g *gpu) error { return graphs[g.Rank].Launch(g.Stream) })
+	for range times {
+		t, err := n.timed(ctx, work)
 		if err != nil {
 			return nil, err
 		}
-		if i >= warm {
-			for rank := range t {
-				out[rank] = append(out[rank], t[rank]/time.Duration(cfg.Iterations))
-			}
+		for rank := range t {
+			out[rank] = append(out[rank], t[rank])
 		}
 	}
 	return out, nil
+}
+
+// inRow is the same for work that goes on and on: whoever began first has waited for the others by then. The first two times are missing.
+func (n *Node) inRow(ctx context.Context, times int, work func(g *gpu) error) (out [][]time.Duration, err error) {
+	gate, err := n.newGate()
+	if err != nil {
+		return nil, err
+	}
+	defer gate.open()
+	marks := make([]gpus.Marks, len(n.gpus))
+	defer func() {
+		if !n.Abandoned() {
+			err = errors.Join(err, n.each(func(g *gpu) error { return marks[g.Rank].Destroy() }))
+		}
+	}()
+	queue := func(g *gpu, list gpus.Marks) error {
+		for _, m := range list {
+			if err := work(g); err != nil {
+				return err
+			}
+			if err := m.Record(g.Stream); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const held = 2 // more might not fit into the queue, which does not empty before gates open
+	err = n.each(func(g *gpu) error {
+		list, err := gpus.NewMarks(times)
+		if marks[g.Rank] = list; err != nil {
+			return err
+		}
+		if err := gate.hold(g); err != nil {
+			return err
+		}
+		return queue(g, list[:held])
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := n.together(ctx); err != nil {
+		return nil, err
+	}
+	gate.open()
+	if err := n.each(func(g *gpu) error { return queue(g, marks[g.Rank][held:]) }); err != nil {
+		return nil, err
+	}
+	if err := n.settle(ctx); err != nil {
+		return nil, err
+	}
+	out = make([][]time.Duration, len(n.gpus))
+	return out, n.each(func(g *gpu) (err error) {
+		out[g.Rank], err = marks[g.Rank].Times()
+		return err
+	})
 }
 
 // timed runs work on every GPU between two events and returns the times between. A gate

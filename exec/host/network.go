@@ -108,9 +108,11 @@ func (w *wire) poll(spins int) error {
 		return context.Cause(w.ctx)
 	}
 	if w.p.Local > runtime.NumCPU() && spins > 64 {
-		return w.p.net.Wait(waitForAlone)
+		_, err := w.p.net.Wait(waitForAlone)
+		return err
 	}
-	return w.p.net.Poll()
+	_, err := w.p.net.Poll()
+	return err
 }
 
 // all measures all distances, pairs first.

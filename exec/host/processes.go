@@ -115,7 +115,7 @@ func (p *Processes) leave(ctx context.Context, signals [][]*atomic.Int64) error 
 	}
 	for peer := range p.Size {
 		for peer != p.Process && signals[peer][endSignal].Load() == 0 || p.net.Backlog() > 0 {
-			if err := p.net.Wait(time.Millisecond); err != nil {
+			if _, err := p.net.Wait(time.Millisecond); err != nil {
 				return err
 			}
 			if ctx.Err() != nil {

@@ -188,14 +188,14 @@ func (t *team) attend(spins int) {
 	err := error(nil)
 	switch {
 	case !t.crowded || spins < 64:
-		err = t.transport.Poll()
+		_, err = t.transport.Poll()
 		if !t.crowded && spins%64 == 63 {
 			yieldThread()
 		}
 	case len(t.runs) == 1:
-		err = t.transport.Wait(waitForAlone)
+		_, err = t.transport.Wait(waitForAlone)
 	default:
-		err = t.transport.Wait(waitFor)
+		_, err = t.transport.Wait(waitFor)
 	}
 	if err != nil {
 		t.fail(err)

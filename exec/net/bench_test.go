@@ -29,7 +29,7 @@ func BenchmarkOneWay(b *testing.B) {
 					pieces := [][]byte{memory[i]}
 					for n := range int64(b.N) {
 						for i == 1 && signals[1].Load() <= n {
-							if err := ends[1].Poll(); err != nil {
+							if _, err := ends[1].Poll(); err != nil {
 								return err
 							}
 						}
@@ -37,7 +37,7 @@ func BenchmarkOneWay(b *testing.B) {
 							return err
 						}
 						for i == 0 && signals[0].Load() <= n || ends[i].Backlog() > 0 {
-							if err := ends[i].Poll(); err != nil {
+							if _, err := ends[i].Poll(); err != nil {
 								return err
 							}
 						}
@@ -74,7 +74,7 @@ func BenchmarkExchange(b *testing.B) {
 							return err
 						}
 						for signals[i].Load() <= n || ends[i].Backlog() > 0 {
-							if err := ends[i].Poll(); err != nil {
+							if _, err := ends[i].Poll(); err != nil {
 								return err
 							}
 						}
@@ -107,7 +107,7 @@ func BenchmarkBandwidth(b *testing.B) {
 			go func() {
 				for n := range int64(b.N) {
 					for signals[1].Load() <= n {
-						if err := ends[1].Poll(); err != nil {
+						if _, err := ends[1].Poll(); err != nil {
 							done <- err
 							return
 						}
@@ -125,7 +125,7 @@ func BenchmarkBandwidth(b *testing.B) {
 			pieces := [][]byte{memory[0]}
 			for n := range int64(b.N) {
 				for signals[0].Load() <= n-window {
-					if err := ends[0].Poll(); err != nil {
+					if _, err := ends[0].Poll(); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -134,7 +134,7 @@ func BenchmarkBandwidth(b *testing.B) {
 				}
 			}
 			for signals[0].Load() < int64(b.N) {
-				if err := ends[0].Poll(); err != nil {
+				if _, err := ends[0].Poll(); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -78,7 +78,7 @@ func until(t testing.TB, what string, ok func() bool, all ...*TCP) {
 	t.Helper()
 	for start := time.Now(); !ok(); {
 		for _, x := range all {
-			if err := x.Poll(); err != nil {
+			if _, err := x.Poll(); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
@@ -129,7 +129,7 @@ func TestPutsArriveInOrder(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					if err := x.Poll(); err != nil {
+					if _, err := x.Poll(); err != nil {
 						t.Error(err)
 					}
 					for other := range ends {
@@ -143,7 +143,7 @@ func TestPutsArriveInOrder(t *testing.T) {
 				}
 				for other := range ends {
 					for other != self && (signals[other].Load() < messages || x.Backlog() > 0) {
-						if err := x.Wait(time.Millisecond); err != nil {
+						if _, err := x.Wait(time.Millisecond); err != nil {
 							t.Error(err)
 							return
 						}
@@ -200,7 +200,7 @@ func TestOutsideOfMemory(t *testing.T) {
 		}
 		var err error
 		for err == nil {
-			err = ends[1].Wait(time.Millisecond)
+			_, err = ends[1].Wait(time.Millisecond)
 		}
 		if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "process 0 (127.0.0.1:") ||
 			strings.Contains(err.Error(), "\n") {
@@ -211,7 +211,7 @@ func TestOutsideOfMemory(t *testing.T) {
 		}
 		ends[1].Close()
 		for err = nil; err == nil; {
-			err = ends[0].Wait(time.Millisecond)
+			_, err = ends[0].Wait(time.Millisecond)
 		}
 		if !strings.Contains(err.Error(), "process 1 (127.0.0.1:") || !strings.Contains(err.Error(), "is lost") {
 			t.Errorf("the other end: %v", err)
@@ -226,13 +226,15 @@ func TestLostPeer(t *testing.T) {
 	ends[1].sockets[1].file.Close()
 	var first error
 	for first == nil {
-		first = ends[0].Wait(time.Millisecond)
+		_, first = ends[0].Wait(time.Millisecond)
 	}
 	if want := "process 1 (127.0.0.1:"; !strings.Contains(first.Error(), want) || !strings.Contains(first.Error(), "is lost") {
 		t.Errorf("%q lacks %q", first, want)
 	}
+	_, poll := ends[0].Poll()
+	_, wait := ends[0].Wait(time.Hour)
 	for name, err := range map[string]error{"put": ends[0].Put(2, 0, 0, 0, 1, nil), "signal": ends[0].Signal(2, 0, 0, 1),
-		"poll": ends[0].Poll(), "wait": ends[0].Wait(time.Hour)} {
+		"poll": poll, "wait": wait} {
 		if err != first {
 			t.Errorf("%s: %v, want %v", name, err, first)
 		}

@@ -30,6 +30,7 @@ type peer struct {
 	sockets  []*socket
 	order    sync.Mutex // of what is put
 	messages uint64     // put so far
+	held     atomic.Bool
 }
 
 type socket struct {
@@ -196,10 +197,25 @@ func (t *TCP) write(s *socket, f *frame, pieces [][]byte) error {
 	before := s.out.bytes
 	s.out.add(f, pieces)
 	t.backlog.Add(s.out.bytes - before)
-	if before > 0 {
+	if before > 0 || s.peer.held.Load() {
 		return nil // it is full: what is awaited says when to go on
 	}
 	return t.flush(s)
+}
+
+// Hold implements Transport.
+func (t *TCP) Hold(peer int) { t.peers[peer].held.Store(true) }
+
+// Release implements Transport.
+func (t *TCP) Release(peer int) error {
+	p := t.peers[peer]
+	p.held.Store(false)
+	for _, s := range p.sockets {
+		if err := t.flushWaiting(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flush writes until the socket takes no more, and then asks to be told; its out is locked.
@@ -237,29 +253,29 @@ func (t *TCP) ask(s *socket, room bool) error {
 }
 
 // Poll implements Transport.
-func (t *TCP) Poll() error {
+func (t *TCP) Poll() (moved bool, err error) {
 	if err := t.failed(); err != nil {
-		return err
+		return false, err
 	}
 	var events [32]unix.EpollEvent
 	n, err := unix.EpollWait(t.epoll, events[:], 0)
 	if err != nil && err != unix.EINTR {
-		return t.fail(fmt.Errorf("epoll: %w", err))
+		return false, t.fail(fmt.Errorf("epoll: %w", err))
 	}
 	for i := range max(n, 0) {
 		s := t.sockets[events[i].Fd]
 		if events[i].Events&unix.EPOLLOUT != 0 {
 			if err := t.flushWaiting(s); err != nil {
-				return err
+				return true, err
 			}
 		}
 		if events[i].Events&^unix.EPOLLOUT != 0 {
 			if err := t.take(s); err != nil {
-				return err
+				return true, err
 			}
 		}
 	}
-	return nil
+	return n > 0, nil
 }
 
 // flushWaiting writes what waits.
@@ -325,10 +341,10 @@ func (t *TCP) farewell(s *socket) error {
 }
 
 // Wait implements Transport.
-func (t *TCP) Wait(most time.Duration) error {
+func (t *TCP) Wait(most time.Duration) (moved bool, err error) {
 	ts := unix.NsecToTimespec(most.Nanoseconds())
 	if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(t.epoll), Events: unix.POLLIN}}, &ts, nil); err != nil && err != unix.EINTR {
-		return t.fail(fmt.Errorf("poll: %w", err))
+		return false, t.fail(fmt.Errorf("poll: %w", err))
 	}
 	return t.Poll()
 }
@@ -368,7 +384,7 @@ func (t *TCP) Close() error {
 			}
 		}
 		for until := time.Now().Add(closeFor); t.Backlog() > 0 && time.Now().Before(until); {
-			if t.Wait(time.Millisecond) != nil {
+			if _, err := t.Wait(time.Millisecond); err != nil {
 				break
 			}
 		}

@@ -21,10 +21,13 @@ type Transport interface {
 	Put(peer int, window uint32, offset int64, signal int, n int64, pieces [][]byte) error
 	// Signal adds n to a peer's signal when all has arrived that was put before.
 	Signal(peer int, window uint32, signal int, n int64) error
-	// Poll does what can be done without waiting: takes what has arrived, sends on what was put.
-	Poll() error
+	// Hold lets what is put to a peer from now on wait for Release, which sends it together. One goroutine at a time puts meanwhile.
+	Hold(peer int)
+	Release(peer int) error
+	// Poll does what can be done without waiting: takes what has arrived, sends on what was put. Moved: there was something.
+	Poll() (moved bool, err error)
 	// Wait is Poll that first waits until something has arrived, at most so long.
-	Wait(most time.Duration) error
+	Wait(most time.Duration) (moved bool, err error)
 	// Backlog is how many bytes were put that the network has not taken yet.
 	Backlog() int64
 	// Close tells the peers and ends all connections. A peer that still has a window for this process

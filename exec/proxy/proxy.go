@@ -58,6 +58,7 @@ type Round struct {
 	bells     []*bell
 	stretches []block.Stretch // of the message that is put
 	peers     []int           // processes in other nodes
+	held      []bool          // by process: what is put to it waits for the rest
 	windows   uint32
 	end       int            // the signal that says so:
 	ends      []atomic.Int64 // by process: it has nothing more to put
@@ -83,7 +84,7 @@ type bell struct {
 // begin; kernels are launched when all have. Where the network fails, lost is called with the reason, and no more is carried.
 func (x *Proxy) Begin(ctx context.Context, p *block.Program, memory [][]byte, lost func(error)) (*Round, error) {
 	r := &Round{x: x, slots: p.SlotBytes, turns: p.SlotTurns, windows: x.windows, end: p.BellLines(), ends: make([]atomic.Int64, x.Size),
-		done: make(chan struct{})}
+		held: make([]bool, x.Size), done: make(chan struct{})}
 	x.windows += uint32(p.Ranks)
 	own := x.Process * x.Ranks
 	for peer := range x.Size {
@@ -143,41 +144,61 @@ func (r *Round) run(ctx context.Context, lost func(error)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(r.done)
-	idle := 0
-	for {
+	for idle := 0; ; idle++ {
 		ending := r.ending.Load() // then no bell is raised any more
-		moved, err := r.turn(&idle)
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
+		put, err := r.put()
+		arrived := false
+		if err == nil {
+			arrived, err = r.take(ctx, idle)
 		}
 		if err != nil {
 			r.failure = err
 			lost(err)
 			return
 		}
-		if ending && !moved {
+		if put || arrived {
+			idle = 0
+		}
+		if ending && !put {
 			break
 		}
 	}
 	r.failure = r.leave(ctx)
 }
 
-// turn goes round all bells once.
-func (r *Round) turn(idle *int) (moved bool, err error) {
+// take is what arrives; it waits where nothing has been to do so often.
+func (r *Round) take(ctx context.Context, idle int) (arrived bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if idle > idleTurns {
+		return r.x.transport.Wait(idleWait)
+	}
+	return r.x.transport.Poll()
+}
+
+// put goes round all bells once; what is put to a peer meanwhile leaves together.
+func (r *Round) put() (moved bool, err error) {
 	for _, b := range r.bells {
 		for raised := int(b.raised.Load()); b.told+b.after < raised; moved = true {
+			if !r.held[b.peer] {
+				r.held[b.peer] = true
+				r.x.transport.Hold(b.peer)
+			}
 			if err := r.serve(b, raised); err != nil {
-				return moved, err
+				return true, err
 			}
 		}
 	}
-	if *idle++; moved {
-		*idle = 0
+	for _, peer := range r.peers {
+		if r.held[peer] {
+			r.held[peer] = false
+			if err := r.x.transport.Release(peer); err != nil {
+				return true, err
+			}
+		}
 	}
-	if *idle > idleTurns {
-		return moved, r.x.transport.Wait(idleWait)
-	}
-	return moved, r.x.transport.Poll()
+	return moved, nil
 }
 
 // serve puts the next message of a bell: the flag goes with the last bytes. What was taken is said of
@@ -221,7 +242,7 @@ func (r *Round) leave(ctx context.Context) error {
 	}
 	waiting := func(peer int) bool { return r.ends[peer].Load() == 0 }
 	for slices.ContainsFunc(r.peers, waiting) || t.Backlog() > 0 {
-		if err := t.Wait(time.Millisecond); err != nil {
+		if _, err := t.Wait(time.Millisecond); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {

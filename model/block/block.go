@@ -139,8 +139,8 @@ type Program struct {
 	// Of ranks in several nodes:
 	Node      []int    // by rank; nil where all are in one
 	Bells     [][]Bell // by rank: what its proxy carries
-	SlotBytes int64    // of a rank's slots of a launch
-	SlotTurns int      // launches that have slots of their own, by turns
+	SlotBytes int64    // of a rank's slots of a launch, whole lines
+	SlotTurns int      // launches that have slots of their own, by turns: a power of two
 }
 
 // Blocks are the blocks a rank needs at once.

@@ -14,20 +14,20 @@ import (
 // a launch has slots of its own, and so have the launches that follow, by turns: slots are written again when who read them has said
 // so (Taken), where the collective does not say so by itself. Until it has, that many launches may be on their way.
 
-// mostTurns are those of slots that have few bytes, so that small messages one way need not wait for an answer; a replay of a graph
-// begins where its capture began. Large ones keep a network busy with fewer. turnedBytes is chosen: the host memory that is
-// spent on it by each rank.
+// leastTurns are those of large slots, which keep a network busy; of small ones there are more, so that messages one way neither wait
+// for an answer nor have one each. Chosen: mostTurns, and turnedBytes, the host memory that is spent on them by each rank.
 const (
-	mostTurns   = EpochWords
+	mostTurns   = 16
 	leastTurns  = 2
 	turnedBytes = 1 << 20
 )
 
-// takeTurns says how many launches have slots, and lets waits for them look as far back.
+// takeTurns says how many launches have slots, a power of two, and lets waits for them look as far back.
 func (p *Program) takeTurns() {
+	p.SlotBytes = (p.SlotBytes + FlagLine - 1) / FlagLine * FlagLine
 	p.SlotTurns = leastTurns
-	if mostTurns*p.SlotBytes <= turnedBytes {
-		p.SlotTurns = mostTurns
+	for p.SlotTurns < mostTurns && 2*int64(p.SlotTurns)*p.SlotBytes <= turnedBytes {
+		p.SlotTurns *= 2
 	}
 	if p.Node == nil {
 		return

@@ -70,7 +70,7 @@ struct Engine {
     // flag is the line of a signal or wait that is between this block and a rank's.
     DEV u64 *flag(const Head &op, Refs ref, u32 peer)
     {
-        const Places a = {base, ref, 0, 0};
+        const Places a = {base, ref, 0, 0, 0};
         return (u64 *)(a.at(count_bits(op.peers & ((1u << peer) - 1))) + (u64)instance * (MAX_RANKS * FLAG_KINDS * LINE));
     }
 
@@ -128,7 +128,7 @@ struct Engine {
             return;
         }
         if (!s.n) return;
-        const Places a = {base, ref, s.skip, s.packet_skip + (epoch & 1) * p.packet_half};
+        const Places a = {base, ref, s.skip, s.packet_skip + (epoch & 1) * p.packet_half, (epoch & (SLOT_TURNS - 1)) * p.slot_lines * LINE};
         const u32 stamp = (u32)epoch << 1 | 1;
         if (op.kind == OP_MULTI) multi(op, a, s.n, p.ranks);
         else if (op.kind == OP_LL_PUT) ll_put(op, a, s.n, stamp);

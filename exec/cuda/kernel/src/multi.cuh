@@ -6,9 +6,13 @@
 struct Places {
     const u64 *base;
     Refs ref;
-    u64 skip, packet_skip;
+    u64 skip, packet_skip, slot_skip;
 
-    DEV u64 at(u32 i) const { return RESOLVED ? ref[i] : base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull); }
+    DEV u64 at(u32 i) const
+    {
+        if (!RESOLVED) return base[ref[i] >> 48] + (ref[i] & 0xffffffffffffull);
+        return SLOT_TURNS > 1 && ref[i] & SLOT ? (ref[i] & ~SLOT) + slot_skip : ref[i];
+    }
     DEV u64 data(u32 i) const { return at(i) + skip; }
     DEV u64 packets(u32 i) const { return at(i) + packet_skip; }
     // left is what a pair has of n bytes, its limit being number i.

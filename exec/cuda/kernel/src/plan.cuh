@@ -24,6 +24,12 @@ constexpr u32 LINES_DATA = 240; // bytes of data in two lines of packets (lines.
 constexpr u32 EPOCH_WORDS = 4; // lines ahead of the flags
 constexpr u32 STEP_BITS = 20;  // a flag is epoch << STEP_BITS | step
 
+#if !defined(SLOT_TURNS)
+#define SLOT_TURNS 1
+#endif
+// References with this bit are of slots, in host memory, of which as many launches have some of their own, by turns.
+constexpr u64 SLOT = 1ull << 63;
+
 #if defined(UNALIGNED)
 constexpr bool ACROSS = true; // some data are not aligned to 16 bytes: they are read across that
 #else
@@ -86,7 +92,7 @@ struct Params {
     u32 turn;                   // launches modulo EPOCH_WORDS
     u32 jitter_seed, jitter_ns; // random delays before operations, for tests
     u32 advance;                // 1: the last kernel of the launch, which counts it
-    u32 pad;
+    u32 slot_lines;             // of a launch's slots
 };
 
 // Special is the parameter of a plan of constants.
