@@ -45,14 +45,8 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	if f.Bundle != "" {
 		files = append(files, f.Bundle)
 	}
-	for _, file := range files {
-		read := e.take
-		if i, err := os.Stat(file); err == nil && i.IsDir() {
-			read = e.bundle
-		}
-		if err := read(file); err != nil {
-			return err
-		}
+	if err := e.takeAll(files); err != nil {
+		return err
 	}
 	switch {
 	case f.RAS.Address != "":
@@ -76,7 +70,10 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	case n > 0:
 		return fmt.Errorf("%s of what breaks jobs or costs time", units.Counted(n, "finding"))
 	case !doc.Healthy:
-		return errors.New("nothing could be judged: no rule's facts are known; collect the outputs listed above")
+		return errors.New("nothing could be judged: no rule's facts are known, and nothing could be predicted; the notes above say " +
+			"what is missing")
+	case len(e.lost) > 0:
+		return fmt.Errorf("%s could not be read", units.Counted(len(e.lost), "file"))
 	}
 	return nil
 }
@@ -136,12 +133,15 @@ func (e *evidence) live() error {
 }
 
 func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
-	words := e.words.files
+	words := e.judgedWords()
 	out := &report.DoctorDocument{Schema: "railyard.doctor/v1", Topology: d.Topology, Assumed: d.Assumed, GPUs: d.GPUs,
 		Healthy: !d.Faulty() && d.Judged+words > 0, Judged: d.Judged, Coverage: coverage(d.Coverage), Words: words,
 		Setups: some(e.words.setups), Choices: some(e.words.choices), Series: some(e.words.series),
 		Findings: []report.DoctorFinding{}, Unjudged: []report.DoctorUnjudged{}, Read: e.read, Collect: e.collect(),
 		Notes: append([]string{}, d.Notes...)}
+	for _, err := range e.lost {
+		out.Notes = append(out.Notes, "not read: "+err.Error())
+	}
 	if d.Uncosted != "" && (d.Judged > 0 || words == 0) {
 		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
 	}

@@ -59,7 +59,7 @@ func (e *evidence) roll(ctx context.Context, address, which string) (*observed.R
 	if err != nil {
 		return nil, fmt.Errorf("%s", oneLine(err))
 	}
-	e.words.rolls, e.words.files = append(e.words.rolls, roll), e.words.files+1
+	e.words.rolls = append(e.words.rolls, roll)
 	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: "NCCL's RAS"})
 	return roll, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,12 +17,10 @@ import (
 	"railyard/interop/ibstat"
 	"railyard/interop/linux"
 	"railyard/interop/lspci"
-	"railyard/interop/nccltests"
 	"railyard/interop/nccltopo"
 	"railyard/interop/nvidiasmi"
 	"railyard/interop/prometheus"
 	"railyard/interop/smitopo"
-	"railyard/interop/torchlog"
 	"railyard/model/health"
 	"railyard/model/measurement"
 	"railyard/model/topology"
@@ -105,6 +104,7 @@ const maxEvidence = 64
 type evidence struct {
 	state health.State
 	read  []report.DoctorEvidence
+	lost  []error // why files could not be read
 	words words
 	rows  []measurement.Link // that probe measured
 }
@@ -112,17 +112,16 @@ type evidence struct {
 // unknownKind is the error of a file that is of none of the kinds.
 type unknownKind struct {
 	file  string
-	empty bool // as of a command that had nothing to say, or failed
-	tests bool // a log of nccl-tests, which is judged beside a cluster alone
+	empty bool   // as of a command that had nothing to say, or failed
+	other string // what another command reads it as
 }
 
 func (e unknownKind) Error() string {
 	if e.empty {
 		return e.file + ": empty: run the command that was to fill it again, and see what it says"
 	}
-	if e.tests {
-		return fmt.Sprintf("%s: a log of nccl-tests: give the cluster whose nodes ran it (-t, --nodes), or ask railyard compare TOPOLOGY "+
-			"--measured %s", e.file, e.file)
+	if e.other != "" {
+		return fmt.Sprintf("%s: %s, of which nothing is judged here: railyard import reads it", e.file, e.other)
 	}
 	return fmt.Sprintf("%s: of no kind that is known here, which are the outputs of %s", e.file, strings.Join(evidenceNames(), ", "))
 }
@@ -134,7 +133,44 @@ func evidenceNames() (names []string) {
 	for _, k := range wordKinds {
 		names = append(names, k.name)
 	}
-	return append(names, watchdog)
+	for _, k := range printedKinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// takeAll reads files, and those of directories. What cannot be read is kept for the report, as the others may say enough; that none could
+// be, or that a file is not there, is an error.
+func (e *evidence) takeAll(files []string) error {
+	for _, file := range files {
+		info, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir():
+			err = e.bundle(file)
+		default:
+			err = e.take(file)
+		}
+		if err != nil {
+			e.lose(file, err)
+		}
+	}
+	return e.nothing()
+}
+
+// lose takes a file for one that says nothing.
+func (e *evidence) lose(file string, err error) {
+	e.lost = append(e.lost, err)
+	e.read = slices.DeleteFunc(e.read, func(r report.DoctorEvidence) bool { return r.File == file })
+}
+
+// nothing is why nothing could be read, nil where something was or nothing was given.
+func (e *evidence) nothing() error {
+	if len(e.read) == 0 && len(e.lost) > 0 {
+		return e.lost[0]
+	}
+	return nil
 }
 
 // take reads a file.
@@ -156,12 +192,15 @@ func (e *evidence) take(file string) error {
 }
 
 func (e *evidence) takeText(file string, data []byte) error {
+	if format := importedAs(data); format != "" {
+		return unknownKind{file: file, other: format}
+	}
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
-	if i < 0 && torchlog.Is(data) { // somewhere in what a program has printed
-		return e.takeWatchdog(file, data)
+	if k := slices.IndexFunc(printedKinds, func(k wordKind) bool { return i < 0 && k.detects(data) }); k >= 0 {
+		return e.takeKind(&printedKinds[k], file, bytes.NewReader(data))
 	}
 	if i < 0 {
-		return unknownKind{file, len(bytes.TrimSpace(data)) == 0, nccltests.Is(data)}
+		return unknownKind{file: file, empty: len(bytes.TrimSpace(data)) == 0}
 	}
 	if err := evidenceKinds[i].read(&e.state, file, data); err != nil {
 		return fmt.Errorf("%s: %s", file, oneLine(err))
@@ -179,8 +218,9 @@ func (e *evidence) bundle(dir string) error {
 		}
 		var kind unknownKind
 		switch err = e.take(file); {
+		case err == nil:
 		case !errors.As(err, &kind):
-			return err
+			e.lose(file, err)
 		case kind.empty:
 			empty = append(empty, file)
 		default:
@@ -194,7 +234,7 @@ func (e *evidence) bundle(dir string) error {
 	if len(unknown) > 0 {
 		e.state.Note("not read, as of no kind that is known here: %s", strings.Join(unknown, ", "))
 	}
-	if err == nil && len(e.read) == 0 {
+	if err == nil && len(e.read)+len(e.lost) == 0 {
 		err = fmt.Errorf("%s: there is no file of a kind that is known here; railyard doctor --help says how to make one", dir)
 	}
 	return err
@@ -215,7 +255,7 @@ var collects = map[string]string{"lspci -vv": "sudo lspci -vv", "env": "env | gr
 // collect are the commands of kinds that were not read; none where only a job was asked about.
 func (e *evidence) collect() []string {
 	out := []string{}
-	if len(e.read) == e.words.files {
+	if !slices.ContainsFunc(e.read, func(r report.DoctorEvidence) bool { _, word := wordOf(r); return !word }) {
 		return out
 	}
 	for _, k := range evidenceKinds {

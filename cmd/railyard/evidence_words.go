@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -24,23 +24,26 @@ import (
 	"railyard/model/health"
 	"railyard/model/measurement"
 	"railyard/model/observed"
+	"railyard/model/topology"
 	"railyard/report"
 	"railyard/study"
 	"railyard/study/chosen"
+	"railyard/study/doctor"
 	"railyard/study/hang"
+	"railyard/study/measured"
 	"railyard/study/slow"
 )
 
 // words are what running jobs say of themselves. They are judged once all files are read: what one rank says means little without the
 // others.
 type words struct {
-	files int      // of all kinds
 	dumps []string // files of flight recorders
 	logs  []string // files of NCCL's logs
 	rolls []*observed.Roll
 	calls []observed.Call
 	trace ncclprofiler.Trace // of all files of NCCL's profiler plugin
 	given torchlog.Log       // collectives that PyTorch's watchdog gave up
+	tests []*measurement.Set // results of nccl-tests
 
 	setups  []report.DoctorSetup // what NCCL set up, and chose, and what collectives took, once it is judged
 	choices []report.DoctorChoice
@@ -95,16 +98,26 @@ func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evide
 	}
 }
 
-// watchdog is what programs print, with the words of PyTorch's watchdog in it.
-const watchdog = "PyTorch's watchdog"
+const testsKind = "nccl-tests"
 
-func (e *evidence) takeWatchdog(file string, data []byte) error {
-	if err := e.words.given.Read(bytes.NewReader(data), file); err != nil {
-		return err
-	}
-	e.words.files++
-	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: watchdog})
-	return nil
+// printedKinds are those that stand anywhere in what programs print, among NCCL's own words too.
+var printedKinds = []wordKind{
+	{"PyTorch's watchdog", torchlog.Is, func(e *evidence, file string, r io.Reader) error { return e.words.given.Read(r, file) }},
+	{testsKind, nccltests.Is, func(e *evidence, file string, r io.Reader) error {
+		set, err := nccltests.ParseText(r, file, "")
+		if err != nil {
+			return err
+		}
+		e.words.tests = append(e.words.tests, set)
+		for _, m := range set.Rows[:1] {
+			for gpu := range m.GPUs / max(m.Nodes, 1) {
+				if m.GPU != "" {
+					e.state.Say(e.state.GPU(gpu), "product", m.GPU, file)
+				}
+			}
+		}
+		return nil
+	}},
 }
 
 // headOfWords is how much of a file tells its kind, in bytes.
@@ -120,34 +133,27 @@ func (e *evidence) takeWords(in *bufio.Reader, file string) (bool, error) {
 	if i < 0 {
 		return false, nil
 	}
-	if err := wordKinds[i].read(e, file, in); err != nil {
-		return true, fmt.Errorf("%s", oneLine(err))
+	return true, e.takeKind(&wordKinds[i], file, in)
+}
+
+func (e *evidence) takeKind(k *wordKind, file string, r io.Reader) error {
+	if err := k.read(e, file, r); err != nil {
+		return fmt.Errorf("%s", oneLine(err))
 	}
-	e.words.files++
-	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: wordKinds[i].name})
-	return true, nil
+	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: k.name})
+	return nil
 }
 
 // judgeWords adds what follows from a job's own words to the findings.
 func (e *evidence) judgeWords(site study.Site, profile string) error {
-	recordings, err := readDumps(e.words.dumps)
-	if err != nil {
-		return err
-	}
-	if err := e.readWatchdogs(); err != nil {
-		return err
-	}
+	recordings, log := e.readDumps(), e.readLogs()
 	if len(recordings) == 0 { // which say the same, and more
 		var notes []string
 		recordings, notes = e.words.given.Recordings()
 		e.noteAll(notes)
 	}
 	found := append(hang.OfRecordings(recordings), hang.OfRolls(e.words.rolls)...)
-	if len(e.words.logs) > 0 {
-		log, err := readLogs(e.words.logs)
-		if err != nil {
-			return err
-		}
+	if log != nil {
 		e.sayVariables(log.Variables)
 		e.saySends(log.Sends)
 		found = append(found, e.judgeLog(log, site, profile)...)
@@ -159,11 +165,72 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 	if note != "" {
 		e.state.Note("%s", note)
 	}
-	times := slow.Find(append(e.words.calls, calls...), slow.By(site, profile))
+	tests, expect, err := e.tests(site, profile)
+	if err != nil {
+		return err
+	}
+	times := slow.Find(slices.Concat(e.words.calls, calls, tests), expect)
 	e.noteAll(times.Notes)
 	e.words.series = times.Series
 	e.state.Findings = append(append(e.state.Findings, found...), times.Findings...)
-	return nil
+	return e.nothing()
+}
+
+// tests are the results of nccl-tests as calls, of which each stands for many, with what predicts them as compare does, and all others.
+func (e *evidence) tests(site study.Site, profile string) (calls []observed.Call, expect slow.Expect, err error) {
+	others := slow.By(site, profile)
+	if len(e.words.tests) == 0 {
+		return nil, others, nil
+	}
+	rows, all, predict := map[observed.Place]measurement.Row{}, []measurement.Row(nil), report.Predictor(nil)
+	for _, set := range e.words.tests {
+		all = append(all, set.Rows...)
+		for _, m := range set.Rows {
+			at := observed.Place{File: set.File, Line: m.Line}
+			if m.Unusable != "" || m.GPUs == 0 {
+				e.state.Note("%v is not judged: %s", at, cmp.Or(m.Unusable, "nothing says of how many ranks it is"))
+				continue
+			}
+			rows[at] = m
+			calls = append(calls, observed.Call{Place: at, Group: "nccl-tests", Rank: -1, Ranks: m.GPUs, Nodes: m.Nodes, Kind: m.Collective,
+				Size: m.Size, Seq: -1, Time: m.Time, Mean: true})
+		}
+	}
+	known := site.Name != ""
+	if !known {
+		site.Name = doctor.Assumed(&e.state)
+	}
+	if site.Name != "" {
+		if predict, err = predictTests(site, profile, all); err != nil {
+			return nil, nil, err
+		}
+	}
+	return calls, func(c *observed.Call) (slow.Expected, error) {
+		m, isTest := rows[c.Place]
+		switch {
+		case !isTest || predict == nil:
+			return others(c)
+		case !known && c.Nodes > 1:
+			return slow.Expected{}, errors.New("what joins its nodes is not known: name the topology of a node, or of the cluster, with -t")
+		}
+		x, err := predict(m)
+		return slow.Expected{Time: x.Time, High: x.High, How: "expected as " + x.Schedule + " by profile " + x.Profile}, err
+	}, nil
+}
+
+// predictTests predicts rows as compare does.
+func predictTests(site study.Site, profile string, rows []measurement.Row) (report.Predictor, error) {
+	t, err := site.Load()
+	if err != nil {
+		return nil, err
+	}
+	p, err := (&profileFlag{Name: profile}).ran(t)
+	if err != nil {
+		return nil, err
+	}
+	c := measured.NewCases(func(nodes, gpus int) (*topology.Topology, error) { return site.Part(nodes, gpus/max(nodes, 1)) }, p)
+	c.Floors = c.AutoFloors(rows)
+	return c.Predict, nil
 }
 
 // judgeLog finds what NCCL chose, beside what was expected.
@@ -176,6 +243,27 @@ func (e *evidence) judgeLog(log *observed.Log, site study.Site, profile string) 
 
 // hostID tells hosts apart, so that they differ in it (NCCL's user guide, NCCL_HOSTID).
 const hostID = "NCCL_HOSTID"
+
+// judgedWords is how many files of a job's own words were judged: of results of nccl-tests, those that some prediction could be made of.
+func (e *evidence) judgedWords() (n int) {
+	predicted := slices.ContainsFunc(e.words.series, func(s report.DoctorSeries) bool { return s.ExpectedUS != nil })
+	for _, r := range e.read {
+		if of, word := wordOf(r); word && (predicted || of.name != testsKind) {
+			n++
+		}
+	}
+	return n
+}
+
+// wordOf is the kind of a job's own words that a file is; false where it is of a machine.
+func wordOf(r report.DoctorEvidence) (wordKind, bool) {
+	for _, k := range slices.Concat(wordKinds, printedKinds) {
+		if k.name == r.Kind {
+			return k, true
+		}
+	}
+	return wordKind{}, false
+}
 
 // sayVariables adds what variables are set to; where processes differ, the first value is judged, and that is said once a variable.
 func (e *evidence) sayVariables(list []observed.Variable) {
@@ -231,45 +319,75 @@ func (e *evidence) noteAll(notes []string) {
 }
 
 // readDumps reads the dumps of all ranks, as many at once as there are processors.
-func readDumps(files []string) ([]*observed.Recording, error) {
-	out := make([]*observed.Recording, len(files))
+func (e *evidence) readDumps() (out []*observed.Recording) {
+	read, errs := make([]*observed.Recording, len(e.words.dumps)), make([]error, len(e.words.dumps))
 	var g errgroup.Group
 	g.SetLimit(runtime.NumCPU())
-	for i, file := range files {
+	for i, file := range e.words.dumps {
 		g.Go(func() error {
-			f, err := foreign.Open(file)
-			if err != nil {
+			errs[i] = opened(file, func(r io.Reader) (err error) {
+				read[i], err = flightrecorder.Parse(r, file)
 				return err
-			}
-			defer f.Close()
-			out[i], err = flightrecorder.Parse(f, file)
-			return err
+			})
+			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("%s", oneLine(err))
+	_ = g.Wait() // each has its own error
+	for i, err := range errs {
+		if err != nil {
+			e.lose(e.words.dumps[i], err)
+			continue
+		}
+		out = append(out, read[i])
 	}
-	return out, nil
+	return out
 }
 
-// readWatchdogs reads what PyTorch's watchdog has printed into NCCL's logs.
-func (e *evidence) readWatchdogs() error {
-	for _, file := range e.words.logs {
-		f, err := foreign.Open(file)
-		if err != nil {
-			return err
-		}
-		err = e.words.given.Read(f, file)
-		f.Close()
-		if err != nil {
-			return err
-		}
+// opened reads a file whose mistakes are one line.
+func opened(file string, read func(io.Reader) error) error {
+	f, err := foreign.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := read(f); err != nil {
+		return errors.New(oneLine(err))
 	}
 	return nil
 }
 
-// readLogs reads all logs of a job as one.
-func readLogs(files []string) (*observed.Log, error) {
+// readLogs reads all of NCCL's logs of a job as one, with what else was printed into them; nil where there is none.
+func (e *evidence) readLogs() *observed.Log {
+	log, err := parseLogs(e.words.logs)
+	if err != nil { // which is in one of them or in several
+		e.words.logs = slices.DeleteFunc(e.words.logs, func(file string) bool {
+			_, err := parseLogs([]string{file})
+			if err != nil {
+				e.lose(file, err)
+			}
+			return err != nil
+		})
+		if log, err = parseLogs(e.words.logs); err != nil {
+			e.lost = append(e.lost, err)
+			return nil
+		}
+	}
+	for _, file := range e.words.logs {
+		for _, k := range printedKinds {
+			err := opened(file, func(r io.Reader) error { return k.read(e, file, r) })
+			if err != nil && !errors.Is(err, nccltests.ErrNone) {
+				e.state.Note("of %s's words in it: %v", k.name, err)
+			}
+		}
+	}
+	return log
+}
+
+// parseLogs reads logs as one; nil where there are none.
+func parseLogs(files []string) (*observed.Log, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
 	var open []nccllog.File
 	for _, file := range files {
 		f, err := foreign.Open(file)
@@ -281,7 +399,7 @@ func readLogs(files []string) (*observed.Log, error) {
 	}
 	log, err := nccllog.Parse(open...)
 	if err != nil {
-		return nil, fmt.Errorf("%s", oneLine(err))
+		return nil, errors.New(oneLine(err))
 	}
 	return log, nil
 }

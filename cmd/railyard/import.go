@@ -234,6 +234,18 @@ func formatOf(data []byte) (string, error) {
 	return "", fmt.Errorf("nothing in it says which format it has: name it with --from (%s)", strings.Join(importFormats, ", "))
 }
 
+// importedAs is the format of a foreign plan or network; "" where that is not sure, or where the file is about a machine.
+func importedAs(data []byte) string {
+	format, err := formatOf(data)
+	if err != nil || format == toMSCCLPP { // as any JSON may be
+		return ""
+	}
+	if slices.Contains(topologyFormatNames(), format) && !topologyFormatNamed(format).network {
+		return ""
+	}
+	return format
+}
+
 // readFile reads a file of so many MiB at most.
 func readFile(file string, most int64) ([]byte, error) {
 	in, err := foreign.Open(file)

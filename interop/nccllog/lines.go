@@ -49,6 +49,7 @@ var rules = []rule{
 	{"Using [", regexp.MustCompile(`^NET/(.+?) ?: Using (.*)$`), (*reader).adapters},
 	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set by environment to (.*?)\.?$`), (*reader).variable},
 	{" reset to NCCL_", regexp.MustCompile(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
+	{".cc:", regexp.MustCompile(`^(?:\S*/)?(?:init|group|enqueue)\.cc:\d+ -> ([1-6])\b`), (*reader).fails},
 	{"NCCL version ", regexp.MustCompile(`^NCCL version (\S+)`), (*reader).version},
 }
 
@@ -278,6 +279,14 @@ func (r *reader) adapters(p *process, m []string) error {
 
 func (r *reader) variable(p *process, m []string) error {
 	r.addVariable(observed.Variable{Place: r.place(), Host: p.host, Name: m[1], Value: m[2]})
+	return nil
+}
+
+// fails takes the error that a call of the library's user ends with, behind the warning that says why.
+func (r *reader) fails(p *process, m []string) error {
+	if p.warned >= 0 {
+		r.log.Warnings[p.warned].Failed = int(m[1][0] - '0')
+	}
 	return nil
 }
 

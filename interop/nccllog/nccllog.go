@@ -83,6 +83,7 @@ type process struct {
 	current   *observed.Comm // what its last lines are about
 	called    bool           // which is known by a call
 	kind      string         // of the last call
+	warned    int            // its last warning; -1: none
 }
 
 // byPointer is the communicator that the process calls by an address.
@@ -137,7 +138,7 @@ func (r *reader) message(line string) error {
 	key := strings.Join(m[1:4], " ")
 	p := r.processes[key]
 	if p == nil {
-		p = &process{host: m[1], id: m[1] + " " + m[2], pointers: map[string]*observed.Comm{}}
+		p = &process{host: m[1], id: m[1] + " " + m[2], warned: -1, pointers: map[string]*observed.Comm{}}
 		r.processes[key] = p
 	}
 	if m[4] == "WARN" {
@@ -218,11 +219,14 @@ func (r *reader) choose(x observed.Choice) {
 
 func (r *reader) warn(p *process, text string) {
 	key := [2]string{p.host, text}
-	if at, known := r.seen[key]; known {
+	at, known := r.seen[key]
+	if known {
+		p.warned = at
 		r.log.Warnings[at].Times++
 		return
 	}
-	r.seen[key] = len(r.log.Warnings)
+	p.warned = len(r.log.Warnings)
+	r.seen[key] = p.warned
 	r.log.Warnings = append(r.log.Warnings, observed.Warning{Place: r.place(), Host: p.host, Text: text, Times: 1})
 }
 

@@ -116,6 +116,22 @@ func TestLinesOfIssues(t *testing.T) {
 	}
 }
 
+// TestFailures: a warning behind which a call of the library's user returned an error says so; one that NCCL went on after does not, nor
+// what another GPU of the process said.
+func TestFailures(t *testing.T) {
+	log, err := Parse(File{"a", strings.NewReader(`h:1:7 [0] misc/ibvwrap.cc:284 NCCL WARN Call to ibv_modify_qp failed
+h:1:9 [1] misc/socket.cc:58 NCCL WARN socket
+h:1:7 [0] NCCL INFO transport/net_ib.cc:371 -> 2
+h:1:7 [0] NCCL INFO init.cc:625 -> 2
+h:1:7 [0] NCCL INFO group.cc:63 -> 2 [Async thread]
+h:1:9 [1] NCCL INFO misc/socket.cc:832 -> 3
+h:2:8 [0] NCCL INFO src/init.cc:99 -> 6
+`)})
+	if err != nil || len(log.Warnings) != 2 || log.Warnings[0].Failed != 2 || log.Warnings[1].Failed != 0 {
+		t.Errorf("%+v %v", log, err)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
 		{"nothing\n", "a: no line of NCCL's"},

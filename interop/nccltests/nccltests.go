@@ -4,6 +4,7 @@ package nccltests
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,7 +31,7 @@ const maxLine = 1 << 20
 var (
 	// nccl-tests print the binary's name only in some versions.
 	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
-	rankLine   = regexp.MustCompile(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s`)
+	rankLine   = regexp.MustCompile(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s+(?:\d+ \[\S+\] (\S.*?)\s*$)?`)
 	graphs     = regexp.MustCompile(`\bgraph: [1-9]`)
 	adapters   = regexp.MustCompile(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
 	parameters = regexp.MustCompile(`^#?\s*nThread \d+ nGpus \d+ `)
@@ -47,6 +48,9 @@ func Is(data []byte) bool { return start.Match(data) }
 
 // start begins what nccl-tests print before results; Markdown takes # for a heading's.
 var start = regexp.MustCompile(`(?m)^` + launched + `#?[ \t]*nThread \d+ nGpus \d+ `)
+
+// ErrNone is the error of a log without results.
+var ErrNone = errors.New("no result line of nccl-tests found")
 
 // ParseText reads a log of nccl-tests, with whatever else has been printed into it: one
 // test or several, one after the other. Rows are of the collective that the log names,
@@ -73,8 +77,9 @@ type run struct {
 	group string         // the one that is measured, where ranks are split
 	ranks map[string]int // ranks of each host
 	known map[string]bool
-	alone bool // a rank comes twice: processes that do not know one another
-	cpu   bool // the processor's time was measured
+	gpu   string // what they are called
+	alone bool   // a rank comes twice: processes that do not know one another
+	cpu   bool   // the processor's time was measured
 	nics  []int
 	rows  []measurement.Row
 }
@@ -104,6 +109,7 @@ func (p *parser) read(line string) {
 	p.names(r, line)
 	if m := rankLine.FindStringSubmatch(line); m != nil {
 		r.rank(m[1], m[2], m[3])
+		r.gpu = cmp.Or(r.gpu, m[4])
 	}
 	if row, ok := parseRow(line); ok {
 		row.Line = p.line
@@ -160,7 +166,7 @@ func (r *run) finish(kind collective.Kind) {
 	for i := range r.rows {
 		m := &r.rows[i]
 		m.Collective, m.GPUs, m.Nodes = kind, gpus, nodes
-		m.Hosts, m.Adapters = slices.Sorted(maps.Keys(r.ranks)), r.nics
+		m.Hosts, m.GPU, m.Adapters = slices.Sorted(maps.Keys(r.ranks)), r.gpu, r.nics
 		m.Columns[0], m.Columns[1], m.Columns[2] = kind.String(), count(gpus), count(nodes)
 		if r.graph {
 			m.Launch = "graph"
@@ -222,5 +228,5 @@ func joined(file string, runs []run, given string) (*measurement.Set, error) {
 	case others != "":
 		return nil, fmt.Errorf("%s measures %s, not %s: leave -c out, or give another file", file, others, given)
 	}
-	return nil, fmt.Errorf("%s: no result line of nccl-tests found", file)
+	return nil, fmt.Errorf("%s: %w", file, ErrNone)
 }

@@ -17,6 +17,7 @@ type Row struct {
 	GPUsPerNode int
 	Nodes       int
 	Hosts       []string // where its ranks were, in order of their names; nil: the file does not say
+	GPU         string   // what its GPUs are called; "": the file does not say
 	Adapters    []int    // of each node, those that were used; nil: all
 	ID          string   // name of the series, where the file has several
 	System      string   // machine

@@ -86,6 +86,7 @@ type Warning struct {
 	Place
 	Host, Text string
 	Times      int
+	Failed     int // the code with which the call that it is about ended (ncclResult_t); 0: it went on
 }
 
 // Adapter is an adapter that NCCL found on a host.

@@ -56,7 +56,7 @@ func Examine(a Asked) (*Diagnosis, error) {
 	d := &Diagnosis{GPUs: len(a.State.Parts(health.GPU))}
 	site, assumed := a.Intended, false
 	if site.Name == "" {
-		site.Name, assumed = rules().topologyOf(a.State), true
+		site.Name, assumed = Assumed(a.State), true
 	}
 	var costs *costs
 	switch {
@@ -130,10 +130,10 @@ func (d *Diagnosis) Faulty() bool {
 	return slices.ContainsFunc(d.Findings, func(f health.Finding) bool { return f.Level != health.Notice })
 }
 
-// topologyOf is the shipped topology of machines with such GPUs, "" where none is known.
-func (b *Book) topologyOf(s *health.State) string {
+// Assumed is the shipped topology of machines with such GPUs, "" where none is known.
+func Assumed(s *health.State) string {
 	gpus := s.Parts(health.GPU)
-	for _, m := range b.Machines {
+	for _, m := range rules().Machines {
 		if len(gpus) == m.GPUs && strings.Contains(gpus[0].Text("product"), m.GPU) {
 			return m.Topology
 		}

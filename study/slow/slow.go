@@ -65,6 +65,7 @@ type Found struct {
 func Find(calls []observed.Call, expect Expect) *Found {
 	all, found, few := gather(calls), new(Found), int64(0)
 	reasons := map[string]int{}
+	largest := map[kindOfGroup]*slowest{}
 	for _, s := range all {
 		e, err := expect(s.first)
 		if err != nil {
@@ -72,8 +73,16 @@ func Find(calls []observed.Call, expect Expect) *Found {
 		}
 		row := s.row(e, err == nil)
 		if f, ok := s.judge(e, err == nil, falseAlarms/float64(len(all))); ok {
-			found.Findings = append(found.Findings, f)
 			row.Verdict, row.Since = "slow", s.since
+			key := kindOfGroup{s.group, s.kind, s.first.Ranks}
+			switch of := largest[key]; {
+			case s.since != "":
+				found.Findings = append(found.Findings, f)
+			case of == nil:
+				largest[key] = &slowest{finding: f, from: s.size}
+			default: // sizes come in order
+				of.finding, of.others = f, of.others+1
+			}
 		}
 		if row.Verdict == tooFew {
 			few++
@@ -84,12 +93,40 @@ func Find(calls []observed.Call, expect Expect) *Found {
 		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives took longer than is normal, in too few calls to rule chance out: "+
 			"record more", units.Counted(few, "size")))
 	}
+	for _, s := range all {
+		if of := largest[kindOfGroup{s.group, s.kind, s.first.Ranks}]; of != nil {
+			found.Findings = append(found.Findings, of.inAll())
+			delete(largest, kindOfGroup{s.group, s.kind, s.first.Ranks})
+		}
+	}
 	found.Findings = append(found.Findings, latecomers(all)...)
 	for _, why := range slices.Sorted(maps.Keys(reasons)) {
 		found.Notes = append(found.Notes, fmt.Sprintf("%s of collectives could not be predicted: %s",
 			units.Counted(reasons[why], "size"), why))
 	}
 	return found
+}
+
+// kindOfGroup is a collective of a group, of any size.
+type kindOfGroup struct {
+	group string
+	kind  collective.Kind
+	ranks int
+}
+
+// slowest is what is said of a group's collective that is slow at several sizes: that of the largest, with how many others there are.
+type slowest struct {
+	finding health.Finding
+	from    units.Bytes
+	others  int
+}
+
+func (s *slowest) inAll() health.Finding {
+	f := s.finding
+	if s.others > 0 {
+		f.Says += fmt.Sprintf("; it is slow at %s more, from %v on", units.Counted(s.others, "size"), s.from)
+	}
+	return f
 }
 
 // tooFew is the verdict of calls that are long, and may be by chance.
@@ -213,7 +250,7 @@ func (s *series) judge(e Expected, expected bool, chance float64) (health.Findin
 		}
 	}
 	if s.first.Mean {
-		if times[0] <= bound { // one number for many calls
+		if median(slowest) <= bound { // each is one number for many calls
 			return health.Finding{}, false
 		}
 	} else if !since && mostlyAbove(above, len(slowest)) >= chance || 2*above <= len(slowest) {
@@ -227,7 +264,7 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 	f := health.Finding{Rule: "slow/size", Level: health.Slow, Part: fmt.Sprintf("group %s of %d ranks", s.group, s.first.Ranks),
 		From: []string{s.first.Place.String()}, Source: "docs/validation.md", Do: "railyard doctor on each node of the group, and " +
 			"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING to see what NCCL chose"}
-	f.Says = fmt.Sprintf("takes %s us for %v of %v (median of %d)", figure(now), s.kind, s.size, len(slowest))
+	f.Says = fmt.Sprintf("takes %s us for %v of %v (%s)", figure(now), s.kind, s.size, s.averaged(len(slowest)))
 	if expected {
 		f.Says += fmt.Sprintf(", %s us is expected, up to %s is normal", figure(e.Time.Microseconds()), figure(e.High.Microseconds()))
 		f.Why = e.How
@@ -237,12 +274,20 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 		f.Says += fmt.Sprintf("; since %s it is slower, before it took %s us", s.since, figure(usual))
 		f.Do = "look for what changed then: railyard doctor with counters of links and clocks, the scheduler's log"
 	}
-	if s.ranks == 1 && s.first.Ranks > 1 {
+	if s.ranks == 1 && s.first.Ranks > 1 && s.first.Rank >= 0 {
 		f.Why += note(f.Why) + "one rank's record: waiting for the others is part of it; records of all ranks take that out"
 	}
 	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %v in the group", s.kind, s.size), Share: now/usual - 1, Best: now/usual - 1, Known: true,
 		How: "measured, compared with " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
 	return f
+}
+
+// averaged is what a figure of so many calls is of them.
+func (s *series) averaged(calls int) string {
+	if s.first.Mean && calls == 1 {
+		return "mean"
+	}
+	return fmt.Sprintf("median of %d", calls)
 }
 
 func note(before string) string {

@@ -94,6 +94,30 @@ func TestSlowFromTheStart(t *testing.T) {
 }
 
 // Of 200 series without a change, none or hardly any is called slow: the rate of false alarms is that of all series together.
+// TestSizesOfOneCollective: what is slow at several sizes is one finding, of the largest; what one number stands for is judged by it.
+func TestSizesOfOneCollective(t *testing.T) {
+	var list []observed.Call
+	for i, us := range []float64{100, 200, 90, 200, 200} {
+		c := calls(us)[0]
+		c.Rank, c.Mean, c.Size = -1, true, units.MiB<<i
+		list = append(list, c)
+	}
+	found := Find(list, expected(100, 120))
+	if len(found.Findings) != 1 || !strings.HasPrefix(found.Findings[0].Says, "takes 200 us for all_reduce of 16MiB (mean), ") ||
+		!strings.HasSuffix(found.Findings[0].Says, "; it is slow at 2 sizes more, from 2MiB on") {
+		t.Errorf("%+v", found.Findings)
+	}
+	slow := 0
+	for _, s := range found.Series {
+		if s.Verdict == "slow" {
+			slow++
+		}
+	}
+	if slow != 3 || len(found.Series) != 5 {
+		t.Errorf("%+v", found.Series)
+	}
+}
+
 func TestNoiseIsNotSlow(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var all []observed.Call
