@@ -285,6 +285,10 @@ func (r *Router) overHost(d DeviceID, way func(host DeviceID) (path, bool)) (Rou
 	return r.finish(best, HostStaged), found
 }
 
+// ThroughHost is the route of two ranks of a node through host memory, whether or not they could reach one another; false where no
+// host memory is known.
+func (r *Router) ThroughHost(a, b int) (Route, bool) { return r.hostStaged(r.t.ranks[a], r.t.ranks[b]) }
+
 // Staged reports whether two ranks of a node exchange data through host memory.
 func (r *Router) Staged(a, b int) bool {
 	route, err := r.Route(a, b)

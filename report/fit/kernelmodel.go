@@ -198,11 +198,28 @@ func (m *kernelModel) fit(cases []KernelCase) cost.Kernel {
 	return m.kernel(s, cases, func(string) bool { return true })
 }
 
-// kernel is a solution as a kernel, with the mean base of some groups.
+// shownBases are the groups of some whose base is at least half of what one of their cases took. Where only long cases were measured,
+// a base is what the rest of the kernel leaves of them, and says nothing of short ones.
+func (m *kernelModel) shownBases(s solution, cases []KernelCase, in func(base string) bool) map[int]bool {
+	out := map[int]bool{}
+	for i := range cases {
+		if at := m.base(&cases[i]); in(m.bases[at]) && 2*s.x[at] >= float64(cases[i].Time) {
+			out[at] = true
+		}
+	}
+	return out
+}
+
+// kernel is a solution as a kernel, with the mean base of some groups: of those that show theirs, else of all groups that do, else
+// of those, whether they show it or not.
 func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string) bool) cost.Kernel {
+	shown := m.shownBases(s, cases, in)
+	if len(shown) == 0 {
+		shown = m.shownBases(s, cases, func(string) bool { return true })
+	}
 	base, n := 0.0, 0.0
 	for i, name := range m.bases {
-		if in(name) {
+		if shown[i] || len(shown) == 0 && in(name) {
 			base, n = base+s.x[i], n+1
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type linkLimits struct {
 	line    float64 // bytes/s of each rank's wire over the fullest link of its messages' routes; +Inf: not looked at
 	link    topology.LinkID
+	memory  float64          // the same of host memory, whose rate is what it sustains: no kernel's headers and flags slow it down
 	seconds float64          // that each byte of the collective takes at least, by the cuts of the topology
 	cut     string           // which one
 	latency collective.Bound // of the farthest ranks
@@ -36,11 +37,12 @@ func (r *Runtime) limits(k collective.Kind, algorithm string) *linkLimits {
 		}
 		const probe = units.Bytes(1 << 40)
 		cuts := collective.LowerBound(r.topo, spec, probe)
-		x := &traffic{t: r.topo, router: topology.NewRouter(r.topo), relay: r.relay, on: map[topology.LinkID]float64{}}
+		x := &traffic{t: r.topo, router: topology.NewRouter(r.topo), model: r.model, on: map[topology.LinkID]float64{}}
 		r.messages(x, k, algorithm)
 		out := &linkLimits{seconds: cuts.Time.Seconds() / float64(probe), cut: cuts.Cut, err: x.err}
 		out.latency = collective.LatencyBound(r.topo, spec, (*topology.Class).Full)
-		out.line, out.link = x.slowest()
+		out.line, out.link = x.slowest(false)
+		out.memory, _ = x.slowest(true)
 		return out
 	})
 }
@@ -107,7 +109,7 @@ func (r *Runtime) left(l topology.LinkID) float64 {
 func (r *Runtime) bounded(p *Prediction, k collective.Kind, size units.Bytes) {
 	l := r.limits(k, p.Algorithm)
 	why := l.latency.Cut
-	p.least = max(p.Work.Least(), l.latency.Time)
+	p.least = max(p.Work.Least(), l.latency.Time, units.Time(math.Ceil(p.Work.Wire/(l.memory*r.scaleUp)*1e12)))
 	if cut := units.Time(math.Ceil(l.seconds * float64(size) * 1e12)); cut > p.least {
 		p.least, why = cut, l.cut
 	}
@@ -181,20 +183,15 @@ func (r *Runtime) channels(visit func(ranks []int, share float64), of func(*foun
 	}
 }
 
-// relay is the rank over which NCCL sends from one to another of its node: where both have
-// NVLink to it but not to each other; −1: none.
-func (r *Runtime) relay(src, dst int) int {
-	if r.model == nil || r.model.m.systemOf[src] != r.model.m.systemOf[dst] {
-		return -1
+// pair are two ranks of a node as NCCL's search numbers them there; nil: it did not look at them.
+func (m *Model) pair(src, dst int) (*found, []int, [2]int) {
+	if m == nil || m.m.systemOf[src] != m.m.systemOf[dst] {
+		return nil, nil, [2]int{}
 	}
-	s := r.model.found[r.model.m.systemOf[src]]
-	ranks := r.model.m.systems[r.model.m.systemOf[src]]
+	ranks := m.m.systems[m.m.systemOf[src]]
 	a, _ := slices.BinarySearch(ranks, src)
 	b, _ := slices.BinarySearch(ranks, dst)
-	if gpu, ok := s.relays[[2]int{a, b}]; ok {
-		return ranks[gpu]
-	}
-	return -1
+	return m.found[m.m.systemOf[src]], ranks, [2]int{a, b}
 }
 
 // hasDirectLinks reports whether ranks have scale-up links to one another.
@@ -213,32 +210,44 @@ func hasDirectLinks(t *topology.Topology) bool {
 type traffic struct {
 	t      *topology.Topology
 	router *topology.Router
-	relay  func(src, dst int) int
+	model  *Model // nil: messages take the shortest ways
 	on     map[topology.LinkID]float64
 	err    error
 }
 
-// send puts a message on the links of its route.
+// send puts a message on the links of its route: over the GPU that NCCL relays it by (both have NVLink to it but not to each
+// other), or through host memory where it takes that.
 func (x *traffic) send(src, dst int, bytes float64) {
-	if via := x.relay(src, dst); via >= 0 {
-		x.send(src, via, bytes)
-		x.send(via, dst, bytes)
-		return
+	found, ranks, pair := x.model.pair(src, dst)
+	if found != nil {
+		if gpu, ok := found.relays[pair]; ok {
+			x.send(src, ranks[gpu], bytes)
+			x.send(ranks[gpu], dst, bytes)
+			return
+		}
 	}
 	route, err := x.router.Route(src, dst)
 	if err != nil {
 		x.err = err
+	}
+	if found != nil && found.staged[pair] {
+		if staged, ok := x.router.ThroughHost(src, dst); ok {
+			route = staged
+		}
 	}
 	for _, h := range route.Hops {
 		x.on[h.Link] += bytes * float64(h.Num) / float64(h.Den)
 	}
 }
 
-// slowest is the rate at which the fullest link lets every rank send, and that link.
-func (x *traffic) slowest() (rate float64, link topology.LinkID) {
+// slowest is the rate at which the fullest link lets every rank send, and that link: of those of host memory, or of the others.
+func (x *traffic) slowest(memory bool) (rate float64, link topology.LinkID) {
 	rate, link = math.Inf(1), topology.NoLink
 	for l := range x.t.Links() {
 		id := topology.LinkID(l)
+		if memory != (x.t.Class(id).Medium == topology.MemBus) {
+			continue
+		}
 		if own := float64(x.t.Rate(id)) / x.on[id]; x.on[id] > 0 && own < rate {
 			rate, link = own, id
 		}
