@@ -214,17 +214,33 @@ func (n *Node) oneByOne(ctx context.Context, times int, work func(g *gpu) error)
 
 // inRow is the same for work that goes on and on: whoever began first has waited for the others by then. The first two times are missing.
 func (n *Node) inRow(ctx context.Context, times int, work func(g *gpu) error) (out [][]time.Duration, err error) {
-	gate, err := n.newGate()
-	if err != nil {
-		return nil, err
-	}
-	defer gate.open()
 	marks := make([]gpus.Marks, len(n.gpus))
 	defer func() {
 		if !n.Abandoned() {
 			err = errors.Join(err, n.each(func(g *gpu) error { return marks[g.Rank].Destroy() }))
 		}
 	}()
+	err = n.each(func(g *gpu) (err error) {
+		marks[g.Rank], err = gpus.NewMarks(times)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := n.behindOneGate(ctx, marks, work); err != nil {
+		return nil, err
+	}
+	out = make([][]time.Duration, len(n.gpus))
+	return out, n.each(func(g *gpu) (err error) {
+		out[g.Rank], err = marks[g.Rank].Times()
+		return err
+	})
+}
+
+// behindOneGate does work ahead of each mark, and waits until it has ended. The gate opens once the first is queued: all might not
+// fit into a queue that does not empty.
+func (n *Node) behindOneGate(ctx context.Context, marks []gpus.Marks, work func(g *gpu) error) error {
+	const first = 2
 	queue := func(g *gpu, list gpus.Marks) error {
 		for _, m := range list {
 			if err := work(g); err != nil {
@@ -236,35 +252,28 @@ func (n *Node) inRow(ctx context.Context, times int, work func(g *gpu) error) (o
 		}
 		return nil
 	}
-	const held = 2 // more might not fit into the queue, which does not empty before gates open
+	gate, err := n.newGate()
+	if err != nil {
+		return err
+	}
+	defer gate.open()
 	err = n.each(func(g *gpu) error {
-		list, err := gpus.NewMarks(times)
-		if marks[g.Rank] = list; err != nil {
-			return err
-		}
 		if err := gate.hold(g); err != nil {
 			return err
 		}
-		return queue(g, list[:held])
+		return queue(g, marks[g.Rank][:first])
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := n.together(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	gate.open()
-	if err := n.each(func(g *gpu) error { return queue(g, marks[g.Rank][held:]) }); err != nil {
-		return nil, err
-	}
-	if err := n.settle(ctx); err != nil {
-		return nil, err
-	}
-	out = make([][]time.Duration, len(n.gpus))
-	return out, n.each(func(g *gpu) (err error) {
-		out[g.Rank], err = marks[g.Rank].Times()
+	if err := n.each(func(g *gpu) error { return queue(g, marks[g.Rank][first:]) }); err != nil {
 		return err
-	})
+	}
+	return n.settle(ctx)
 }
 
 // timed runs work on every GPU between two events and returns the times between. A gate

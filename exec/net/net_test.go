@@ -181,6 +181,36 @@ func TestPutDoesNotWait(t *testing.T) {
 	}
 }
 
+// TestHeldPutsLeaveTogether: nothing of what is held arrives before it is released, and then all of it does, in order.
+func TestHeldPutsLeaveTogether(t *testing.T) {
+	ends := connected(t, 2, 2)
+	memory, signal := make([]byte, 8), new(atomic.Int64)
+	if err := ends[1].Register(0, 0, memory, []*atomic.Int64{signal}); err != nil {
+		t.Fatal(err)
+	}
+	ends[0].Hold(1)
+	for i := range 3 {
+		if err := ends[0].Put(1, 0, int64(i), 0, 1, [][]byte{{byte(i + 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		if moved, err := ends[1].Wait(time.Millisecond); err != nil || moved {
+			t.Fatalf("something has arrived of what is held: %v", err)
+		}
+	}
+	if ends[0].Backlog() == 0 {
+		t.Error("what is held is said to have left")
+	}
+	if err := ends[0].Release(1); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "what was held", func() bool { return signal.Load() == 3 }, ends...)
+	if !bytes.Equal(memory[:4], []byte{1, 2, 3, 0}) || ends[0].Backlog() != 0 {
+		t.Errorf("%v is there, and %d bytes are left", memory, ends[0].Backlog())
+	}
+}
+
 // TestOutsideOfMemory: who puts where nothing is registered is cut off, in one line, and nothing is written.
 func TestOutsideOfMemory(t *testing.T) {
 	for want, put := range map[string]func(x *TCP) error{

@@ -28,9 +28,9 @@ type peer struct {
 	process  int
 	address  string
 	sockets  []*socket
-	order    sync.Mutex // of what is put
-	messages uint64     // put so far
-	held     atomic.Bool
+	order    sync.Mutex  // of what is put
+	messages uint64      // put so far
+	held     atomic.Bool // what is put waits for Release
 }
 
 type socket struct {
@@ -198,7 +198,7 @@ func (t *TCP) write(s *socket, f *frame, pieces [][]byte) error {
 	s.out.add(f, pieces)
 	t.backlog.Add(s.out.bytes - before)
 	if before > 0 || s.peer.held.Load() {
-		return nil // it is full: what is awaited says when to go on
+		return nil // it is full, and what is awaited says when to go on; or Release does
 	}
 	return t.flush(s)
 }
