@@ -186,7 +186,7 @@ func (c *compiler) compile() (*Program, error) {
 		}
 	}
 	p.PacketHalf, p.SlotBytes = slices.Max(c.packetBytes), slices.Max(c.slotBytes)
-	p.takeTurns(mostTurns)
+	p.takeTurns()
 	p.Scratch = p.scratchUsed()
 	return p, p.check()
 }

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -122,9 +121,6 @@ func oneStage(p *Program) *Staged {
 // proxied is what plays off a program whose messages between nodes proxies carry.
 func proxied(s *schedule.Schedule, o Options, p *Program, random *rand.Rand) *playOff {
 	x := newPlayOff(s, o, oneStage(p), random)
-	if long.Given() { // the thousands of plans of the long tier: launches beyond these would take minutes and show the same
-		p.takeTurns(4)
-	}
 	x.node, x.slots, x.turns = p.Node, p.SlotBytes, p.SlotTurns
 	x.launches = x.turns + 1
 	for r := range s.Spec.Ranks {

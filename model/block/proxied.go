@@ -22,11 +22,11 @@ const (
 	turnedBytes = 1 << 20
 )
 
-// takeTurns says how many launches have slots, a power of two and at most so many, and lets waits for them look as far back.
-func (p *Program) takeTurns(most int) {
+// takeTurns says how many launches have slots, a power of two, and lets waits for them look as far back.
+func (p *Program) takeTurns() {
 	p.SlotBytes = (p.SlotBytes + FlagLine - 1) / FlagLine * FlagLine
 	p.SlotTurns = leastTurns
-	for p.SlotTurns < most && 2*int64(p.SlotTurns)*p.SlotBytes <= turnedBytes {
+	for p.SlotTurns < mostTurns && 2*int64(p.SlotTurns)*p.SlotBytes <= turnedBytes {
 		p.SlotTurns *= 2
 	}
 	if p.Node == nil {
