@@ -206,21 +206,25 @@ func (c *contest) promises(i int) bool {
 	return c.price(i) < best || c.price(i) == best && i < c.best
 }
 
-// affords reports whether the budget is left for a candidate: any while half of it is, then only what the rest suffices for, or what has
-// been foretold, of which more is known than that it may be faster.
+// aSlice is which part of the budget, once that is spent, a candidate may take all the same: compiling others may have spent it.
+const aSlice = 64
+
+// affords reports whether the budget is left for a candidate: any while half of it is, then only what the rest suffices for, what has
+// been foretold, of which more is known than that it may be faster, or what takes little of a budget.
 func (c *contest) affords(i int) bool {
-	left := int64(c.budget) - (c.score.Spent() - c.before)
-	return left > 0 && (2*left > int64(c.budget) || c.work(i) <= left || c.looks[i].foretold > 0)
+	work, left := c.work(i), int64(c.budget)-(c.score.Spent()-c.before)
+	return work > 0 && work <= int64(c.budget)/aSlice || left > 0 && (2*left > int64(c.budget) || work <= left || c.looks[i].foretold > 0)
 }
 
-// outdone reports whether another candidate of the family should be faster. Of strands the deepest always should; there the price decides.
+// outdone reports whether another candidate of the family, for which the budget is left, should be faster. Of strands the deepest always
+// should; there the price decides.
 func (c *contest) outdone(i int) bool {
 	if strandLevels(c.list[i].Schedule) > 0 {
 		return false
 	}
 	for j := range c.list {
 		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.samePipeline(i, j) &&
-			c.looks[j].predicted < c.looks[i].predicted {
+			c.looks[j].predicted < c.looks[i].predicted && (!c.dear(j) || c.affords(j)) {
 			return true
 		}
 	}

@@ -87,6 +87,42 @@ func TestWhatIsTooLongOutdoesNothing(t *testing.T) {
 	}
 }
 
+// costly are pipelines of which compiling the first that is played spends the whole budget.
+type costly struct {
+	pipelines
+	budget Budget
+}
+
+func (c costly) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	*c.spent = max(*c.spent, int64(c.budget))
+	return c.pipelines.Time(s, size)
+}
+
+// Though compiling one candidate has spent the budget, those that take little of a budget are played, and no others.
+func TestLittleIsPlayedOfASpentBudget(t *testing.T) {
+	topo := torus(t, "5, 5", 25)
+	all, err := Candidates(topo, collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "packed_trees", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, budget := range []Budget{DefaultBudget / 4, DefaultBudget, 4 * DefaultBudget} {
+		score := costly{pipelines{math.MaxInt, new(int64)}, budget}
+		deepest := 0
+		for _, s := range all {
+			if score.Work(s) <= max(int64(budget)/aSlice, cheap) {
+				deepest = max(deepest, s.Channels[0].Depth())
+			}
+		}
+		row, err := choose(newContest(all, units.GiB, score, budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if depth := row.Schedule.Channels[0].Depth(); depth != deepest {
+			t.Errorf("budget of %d operations: %d pieces are chosen, %d take little of it", budget, depth, deepest)
+		}
+	}
+}
+
 // awkward are schedules that all but one algorithm's take too long to simulate, and that one's, if
 // it is there, is slow times as long as the others' bound.
 type awkward struct {
