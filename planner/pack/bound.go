@@ -32,16 +32,10 @@ func Bound(g *Graph) (Result, error) {
 	if g.Ranks < 2 {
 		return Result{Rate: Fraction{0, 1}, Cut: "one rank has nothing to receive"}, nil
 	}
-	h, unit := *g, g.unit()
-	if unit > 1 {
-		h.Edges = append([]Edge(nil), g.Edges...)
-		for i := range h.Edges {
-			h.Edges[i].Cap /= unit
-		}
-	}
-	out, err := cutBound(&h)
+	h, unit := g.inUnits()
+	out, err := cutBound(h)
 	if err == nil && !g.Direct() {
-		out, err = inflowBound(&h, out)
+		out, err = inflowBound(h, out)
 	}
 	out.Rate = fraction(out.Rate.Num*unit, max(out.Rate.Den, 1))
 	out.AlgBW = out.Rate.Float() * float64(g.Ranks)
@@ -58,33 +52,20 @@ func Bound(g *Graph) (Result, error) {
 // passed lies on the source side of all cuts that could still be violated, so it counts
 // as source for those after it: their flows come from near by.
 func cutBound(g *Graph) (Result, error) {
-	b := &bounding{g: g, net: maxflow.New(g.Vertices + 1)}
+	in, ranks := make([]int64, g.Vertices), make([]int32, g.Ranks)
 	for _, e := range g.Edges {
-		b.edge = append(b.edge, b.net.Arc(e.From, e.To, e.Cap))
+		in[e.To] += e.Cap
 	}
-	for r := range int32(g.Ranks) {
-		b.feed = append(b.feed, b.net.Arc(b.source(), r, 0))
-	}
-	b.least()
-	if err := b.scale(); err != nil {
-		return Result{}, err
-	}
-	for t := range g.Ranks {
-		for b.x.Num > 0 {
-			short := b.net.Flow(b.source(), int32(t), b.need) < b.need
-			if !short {
-				break
-			}
-			b.take()
-			if err := b.scale(); err != nil {
-				return Result{}, err
-			}
+	least := int32(0)
+	for r := range ranks {
+		if ranks[r] = int32(r); in[r] < in[least] {
+			least = int32(r)
 		}
-		b.passed++
-		b.net.Reset()
-		b.net.Resize(b.feed[t], b.need)
 	}
-	return g.result(b.x, b.sinkSide), nil
+	b := newBounding(g)
+	b.around(least)
+	err := b.lower(ranks...)
+	return g.result(b.x, b.sinkSide), err
 }
 
 // bounding is the state of Newton's method.
@@ -95,25 +76,45 @@ type bounding struct {
 	feed     []int32 // the source's arcs to the ranks
 	x        Fraction
 	need     int64 // N·x in units of 1/x.Den
-	passed   int
-	sinkSide []bool // of the cut that gave x
+	passed   []bool
+	sinkSide []bool // of the cut that gave x; nil: none did
 }
 
-// least starts with the cut around the rank that can take in least.
-func (b *bounding) least() {
-	in := make([]int64, b.g.Vertices)
-	for _, e := range b.g.Edges {
-		in[e.To] += e.Cap
+func newBounding(g *Graph) *bounding {
+	b := &bounding{g: g, net: maxflow.New(g.Vertices + 1), passed: make([]bool, g.Ranks)}
+	for _, e := range g.Edges {
+		b.edge = append(b.edge, b.net.Arc(e.From, e.To, e.Cap))
 	}
-	least := 0
-	for r := range b.g.Ranks {
-		if in[r] < in[least] {
-			least = r
-		}
+	for r := range int32(g.Ranks) {
+		b.feed = append(b.feed, b.net.Arc(b.source(), r, 0))
 	}
-	b.x = fraction(in[least], int64(b.g.Ranks-1))
+	return b
+}
+
+// around starts with the cut around a rank.
+func (b *bounding) around(rank int32) {
 	b.sinkSide = make([]bool, b.g.Vertices)
-	b.sinkSide[least] = true
+	b.sinkSide[rank] = true
+	b.x = fraction(b.g.crossing(b.sinkSide))
+}
+
+// lower lowers x until these ranks can be sent all.
+func (b *bounding) lower(ranks ...int32) error {
+	if err := b.scale(); err != nil {
+		return err
+	}
+	for _, t := range ranks {
+		for b.x.Num > 0 && b.net.Flow(b.source(), t, b.need) < b.need {
+			b.take()
+			if err := b.scale(); err != nil {
+				return err
+			}
+		}
+		b.passed[t] = true
+		b.net.Reset()
+		b.net.Resize(b.feed[t], b.need)
+	}
+	return nil
 }
 
 func (b *bounding) source() int32 { return int32(b.g.Vertices) }
@@ -129,7 +130,7 @@ func (b *bounding) scale() error {
 		b.net.Resize(b.edge[i], mulMin(e.Cap, b.x.Den, b.need))
 	}
 	for t, a := range b.feed {
-		if b.net.Resize(a, b.x.Num); t < b.passed {
+		if b.net.Resize(a, b.x.Num); b.passed[t] {
 			b.net.Resize(a, b.need)
 		}
 	}
@@ -138,11 +139,11 @@ func (b *bounding) scale() error {
 
 // take makes the cut that the last flow ran into the new x.
 func (b *bounding) take() {
+	b.sinkSide = make([]bool, b.g.Vertices)
 	for v := range b.sinkSide {
 		b.sinkSide[v] = b.net.Beyond(int32(v))
 	}
-	crossing, ranks := b.g.crossing(b.sinkSide)
-	b.x = fraction(crossing, ranks)
+	b.x = fraction(b.g.crossing(b.sinkSide))
 }
 
 // crossing is the capacity into a set, and how many ranks are outside it.

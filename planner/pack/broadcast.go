@@ -1,11 +1,6 @@
 package pack
 
-import (
-	"fmt"
-	"math"
-
-	"railyard/internal/maxflow"
-)
+import "railyard/internal/maxflow"
 
 // BroadcastBound is the exact rate at which one rank can send the same data to all
 // others: the least of the largest flows from it to each of them.
@@ -43,43 +38,23 @@ func BroadcastBound(g *Graph, root int) Result {
 }
 
 // ScatterBound is the exact rate at which one rank can send to each other rank data of
-// its own: the least of B⁺(S)/|ranks outside S| over the sets S with the root. Reversed
-// it is that of a gather.
+// its own: the least of B⁺(S)/|ranks outside S| over the sets S with the root. Backwards, everybody sends to
+// the root, as they do to every rank in an all-gather.
 func ScatterBound(g *Graph, root int) (Result, error) {
 	if g.Ranks < 2 {
 		return Bound(g)
 	}
-	unit := g.unit()
-	sinkSide := make([]bool, g.Vertices)
-	for v := range sinkSide {
-		sinkSide[v] = v != root
+	h, unit := g.Reversed().inUnits()
+	b := newBounding(h)
+	b.around(int32(root))
+	if err := b.lower(int32(root)); err != nil {
+		return Result{}, err
 	}
-	for net := new(maxflow.Network); ; {
-		crossing, inside := g.crossing(sinkSide)
-		outside := int64(g.Ranks) - inside
-		x := fraction(crossing/unit, outside)
-		if x.Num > math.MaxInt64/4/int64(g.Ranks) || crossing/unit > math.MaxInt64/4/x.Den {
-			return Result{}, fmt.Errorf("pack: the rates of %d ranks exceed 64-bit arithmetic", g.Ranks)
-		}
-		net.Clear(g.Vertices + 1)
-		sink := int32(g.Vertices)
-		for _, e := range g.Edges {
-			net.Arc(e.From, e.To, mulMin(e.Cap/unit, x.Den, math.MaxInt64/4))
-		}
-		for r := range int32(g.Ranks) {
-			if int(r) != root {
-				net.Arc(r, sink, x.Num)
-			}
-		}
-		need := x.Num * int64(g.Ranks-1)
-		if net.Flow(int32(root), sink, need) == need {
-			out := g.result(fraction(x.Num*unit, x.Den), sinkSide)
-			out.AlgBW = out.Rate.Float() * float64(g.Ranks)
-			out.Cut = g.explain(out)
-			return out, nil
-		}
-		for v := range sinkSide {
-			sinkSide[v] = net.Beyond(int32(v))
-		}
+	for v, sink := range b.sinkSide {
+		b.sinkSide[v] = !sink
 	}
+	out := g.result(fraction(b.x.Num*unit, b.x.Den), b.sinkSide)
+	out.AlgBW = out.Rate.Float() * float64(g.Ranks)
+	out.Cut = g.explain(out)
+	return out, nil
 }

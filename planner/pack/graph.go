@@ -90,6 +90,16 @@ func (g *Graph) unit() int64 {
 	return max(u, 1)
 }
 
+// inUnits is a graph with capacities in units of their greatest common divisor.
+func (g *Graph) inUnits() (*Graph, int64) {
+	h, unit := *g, g.unit()
+	h.Edges = slices.Clone(g.Edges)
+	for i := range h.Edges {
+		h.Edges[i].Cap /= unit
+	}
+	return &h, unit
+}
+
 // starts is where each vertex's edges begin in the list, which is in the order of their sources, and
 // at the end its length.
 func (g *Graph) starts() []int32 {
