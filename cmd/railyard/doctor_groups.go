@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +16,7 @@ import (
 	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
 	"railyard/interop/nccltests"
+	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
 	"railyard/report/table"
@@ -111,14 +112,22 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 	switch n := d.Faulty(); {
 	case n > 0:
 		return true, fmt.Errorf("faulty: %s", units.Counted(n, "part"))
+	case len(d.Islands) > 0:
+		return true, errors.New("what joins the islands of nodes is slow")
+	case d.AllSlow():
+		return true, errors.New("all of it is slow, or the cluster is not as the topology says")
 	case d.Unhealthy():
 		return true, errors.New("something is faulty: run the next test to find it")
 	}
 	return true, nil
 }
 
-// readGroupTests reads tests of one collective, whose rows are named by their files, and messages.
+// readGroupTests reads tests, whose rows are named by their files, and messages. The tests judged are those of one collective, the first
+// that all of them have run.
 func readGroupTests(files []string, into *groups.Asked) (kind string, err error) {
+	var rows []measurement.Row
+	ran, tests := map[collective.Kind]map[string]bool{}, map[string]bool{}
+	var kinds []collective.Kind // in the order in which they come
 	for _, file := range files {
 		data, err := readFile(file, maxEvidence)
 		if err != nil {
@@ -132,7 +141,7 @@ func readGroupTests(files []string, into *groups.Asked) (kind string, err error)
 			into.Messages = append(into.Messages, links...)
 			continue
 		}
-		set, err := nccltests.ParseText(bytes.NewReader(data), file, kind)
+		set, err := nccltests.ParseText(bytes.NewReader(data), file, "")
 		if err != nil {
 			return "", err
 		}
@@ -141,9 +150,22 @@ func readGroupTests(files []string, into *groups.Asked) (kind string, err error)
 				return "", fmt.Errorf("%s: does not say on which hosts its ranks were: lines such as \"#  Rank  0 Group  0 Pid 1 "+
 					"on host\" are missing", file)
 			}
-			m.ID, kind = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), m.Collective.String()
-			into.Rows = append(into.Rows, m)
+			m.ID = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			if ran[m.Collective] == nil {
+				ran[m.Collective] = map[string]bool{}
+				kinds = append(kinds, m.Collective)
+			}
+			ran[m.Collective][file], tests[file] = true, true
+			rows = append(rows, m)
 		}
 	}
-	return cmp.Or(kind, "all_reduce"), nil
+	if len(kinds) == 0 {
+		return "all_reduce", nil
+	}
+	at := slices.IndexFunc(kinds, func(k collective.Kind) bool { return len(ran[k]) == len(tests) })
+	if at < 0 {
+		return "", fmt.Errorf("no collective was run by all of these tests: give logs of the same one")
+	}
+	into.Rows = slices.DeleteFunc(rows, func(m measurement.Row) bool { return m.Collective != kinds[at] })
+	return kinds[at].String(), nil
 }

@@ -45,8 +45,8 @@ type diagnosis struct {
 func Find(a Asked) (*report.GroupsDocument, error) {
 	d := &diagnosis{Asked: a, times: map[string]units.Time{}, doc: &report.GroupsDocument{Schema: "railyard.groups/v1",
 		Topology: a.Topology.Name(), Nodes: a.Topology.NumNodes(), GPUs: a.Topology.NumRanks() / a.Topology.NumNodes(),
-		Collective: a.Collective.Kind.String(), Rows: []report.GroupRow{}, Suspects: []report.GroupSuspect{}, Next: []report.GroupTest{},
-		Notes: []string{}}}
+		Collective: a.Collective.Kind.String(), Rows: []report.GroupRow{}, Islands: []report.GroupIsland{},
+		Suspects: []report.GroupSuspect{}, Next: []report.GroupTest{}, Notes: []string{}}}
 	d.Sizes = []units.Bytes{d.largest()}
 	d.doc.SizeBytes = int64(d.Sizes[0])
 	if err := d.name(); err != nil {
@@ -66,6 +66,15 @@ func Find(a Asked) (*report.GroupsDocument, error) {
 	}
 	p := grouptest.Of(d.cluster, d.noise, append(messages, results...))
 	d.doc.Healthy = p.Healthy()
+	if d.doc.Longer = median(d.islands()); len(d.doc.Islands) == 0 {
+		d.suspects(p, len(results))
+	}
+	slices.SortStableFunc(d.doc.Rows, func(a, b report.GroupRow) int { return cmp.Compare(b.Longer, a.Longer) })
+	return d.doc, nil
+}
+
+// suspects are the parts that may be faulty and, after so many tests, the one to run next.
+func (d *diagnosis) suspects(p *grouptest.Posterior, tests int) {
 	shown := p.Suspects(grouptest.Sure)
 	for _, f := range p.Suspects(suspected) { // of a node that is surely faulty, its parts
 		if !slices.Contains(shown, f) {
@@ -76,9 +85,8 @@ func Find(a Asked) (*report.GroupsDocument, error) {
 		d.doc.Suspects = append(d.doc.Suspects, d.suspect(f))
 	}
 	if t, ok := p.Next(); ok {
-		d.doc.Next = append(d.doc.Next, d.test(t, p.Passes(t), len(results)+1))
+		d.doc.Next = append(d.doc.Next, d.test(t, p.Passes(t), tests+1))
 	}
-	return d.doc, nil
 }
 
 // suspected is how likely a fault has to be to be shown at all.
@@ -202,6 +210,7 @@ func (d *diagnosis) listen() error {
 	if err != nil {
 		return err
 	}
+	d.doc.Band = g.Rows[0].Band
 	d.noise.Machine = math.Log(g.Rows[0].Band) / gate.Deviations(cost.Normal)
 	d.updateMinSlowdown(g.Faults)
 	return d.pairs()
@@ -335,6 +344,100 @@ func (d *diagnosis) results() (out []grouptest.Result, err error) {
 				","), MeasuredUS: m.Time.Microseconds(), ExpectedUS: should.Microseconds(), Longer: ratio})
 	}
 	return out, nil
+}
+
+// islands finds nodes that fall apart: where tests of as many nodes are either fast or slow, with more between than repeats explain, and
+// all slow ones are across the sets of nodes that fast ones join. The topology does not have what joins them, or they are its groups: then
+// those are suspects. What it returns are the tests within islands; all, where there are none.
+func (d *diagnosis) islands() []report.GroupRow {
+	fast, slow := d.fastAndSlow()
+	if len(slow) < 2 { // one alone may have been disturbed
+		return d.doc.Rows
+	}
+	islands := joined(fast)
+	// a host that no fast test joins to others may itself be faulty
+	across := func(hosts []string) bool {
+		return contains(slices.Concat(islands...), hosts) &&
+			!slices.ContainsFunc(islands, func(island []string) bool { return contains(island, hosts) })
+	}
+	for _, r := range slow {
+		if !across(r.Hosts) {
+			return d.doc.Rows
+		}
+	}
+	if others := slices.DeleteFunc(slices.Clone(islands), d.isGroup); len(others) < 2 {
+		return d.doc.Rows
+	}
+	for _, hosts := range islands {
+		d.doc.Islands = append(d.doc.Islands, report.GroupIsland{Nodes: len(hosts), Hosts: strings.Join(hosts, " ")})
+	}
+	d.doc.Across = median(slow) / median(fast)
+	return fast
+}
+
+// isGroup reports whether hosts are the nodes of a group of the topology's.
+func (d *diagnosis) isGroup(hosts []string) bool {
+	var nodes []int
+	for _, h := range hosts {
+		nodes = append(nodes, d.nodes[h])
+	}
+	slices.Sort(nodes)
+	return slices.ContainsFunc(d.cluster.Groups, func(g grouptest.Group) bool { return slices.Equal(g.Nodes, nodes) })
+}
+
+// fastAndSlow divides the tests over all adapters, of as many nodes as most of them have, where they lie furthest apart, with more between
+// than repeats explain; no test is slow where they lie close.
+func (d *diagnosis) fastAndSlow() (fast, slow []report.GroupRow) {
+	most, tests := 0, map[int]int{} // by nodes
+	for _, r := range d.doc.Rows {
+		if tests[r.Nodes]++; r.Adapters == "" && (tests[r.Nodes] > tests[most] || tests[r.Nodes] == tests[most] && r.Nodes < most) {
+			most = r.Nodes
+		}
+	}
+	rows := slices.SortedStableFunc(slices.Values(d.doc.Rows), func(a, b report.GroupRow) int { return cmp.Compare(a.Longer, b.Longer) })
+	rows = slices.DeleteFunc(rows, func(r report.GroupRow) bool { return r.Nodes != most || r.Adapters != "" })
+	at, widest := len(rows), 4*d.Repeats
+	for i := 1; i < len(rows); i++ {
+		if gap := math.Log(rows[i].Longer / rows[i-1].Longer); gap > widest {
+			at, widest = i, gap
+		}
+	}
+	return rows[:at], rows[at:]
+}
+
+// joined are the sets of hosts that tests join, each in order of their names.
+func joined(tests []report.GroupRow) (out [][]string) {
+	for _, r := range tests {
+		set := slices.Clone(r.Hosts)
+		out = slices.DeleteFunc(out, func(other []string) bool {
+			meet := slices.ContainsFunc(other, func(h string) bool { return slices.Contains(r.Hosts, h) })
+			if meet {
+				set = append(set, other...)
+			}
+			return meet
+		})
+		slices.SortFunc(set, natural)
+		out = append(out, slices.Compact(set))
+	}
+	slices.SortFunc(out, func(a, b []string) int { return natural(a[0], b[0]) })
+	return out
+}
+
+// contains reports whether all of some hosts are in a list.
+func contains(list, hosts []string) bool {
+	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(list, h) })
+}
+
+// median is how much longer than expected the median test took; 0 without tests.
+func median(rows []report.GroupRow) float64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	var all []float64
+	for _, r := range rows {
+		all = append(all, r.Longer)
+	}
+	return measurement.Median(all)
 }
 
 // list are the hosts of nodes.

@@ -160,12 +160,16 @@ func TestMessages(t *testing.T) {
 // TestGroupsAreHeldAgainstTheirLike: two nodes of one leaf are expected to take as long as two others, not as long as all.
 func TestGroupsAreHeldAgainstTheirLike(t *testing.T) {
 	a := asked(t, "superpod-h100", 16)
-	for _, hosts := range [][]string{{"node0", "node1"}, {"node14", "node15"}, {"node0", "node1", "node2", "node3"}} {
-		a.Rows = append(a.Rows, row(&report.GroupTest{Name: hosts[0], Hosts: hosts}, units.Second))
+	for name, hosts := range map[string][]string{"pair": {"node0", "node1"}, "other": {"node14", "node15"},
+		"four": {"node0", "node1", "node2", "node3"}} {
+		a.Rows = append(a.Rows, row(&report.GroupTest{Name: name, Hosts: hosts}, units.Second))
 	}
-	d := found(t, a)
-	if d.Rows[0].ExpectedUS != d.Rows[1].ExpectedUS || d.Rows[0].ExpectedUS == d.Rows[2].ExpectedUS {
-		t.Errorf("%+v", d.Rows)
+	expected := map[string]float64{}
+	for _, r := range found(t, a).Rows {
+		expected[r.File] = r.ExpectedUS
+	}
+	if expected["pair"] != expected["other"] || expected["pair"] == expected["four"] {
+		t.Error(expected)
 	}
 }
 
@@ -243,6 +247,93 @@ func TestHalvesTell(t *testing.T) {
 		}
 		if t.Logf("%v: %d of %d called faulty", took, told, draws); k == 0 && told > draws/50 || k == 1 && float64(told) < 0.95*float64(draws) {
 			t.Errorf("%v: %d of %d are called faulty", took, told, draws)
+		}
+	}
+}
+
+// pairsOf are tests of pairs of nodes, each run with some probability; across is by how much longer those of two islands take than those of
+// one, island by node.
+func pairsOf(r *rand.Rand, island []int, runs, repeats, across float64) (out []report.GroupRow) {
+	for a := range island {
+		for b := range a {
+			if r.Float64() >= runs {
+				continue
+			}
+			x := report.GroupRow{Nodes: 2, Hosts: []string{fmt.Sprint("n", b), fmt.Sprint("n", a)}, Longer: math.Exp(repeats * r.NormFloat64())}
+			if island[a] != island[b] {
+				x.Longer *= across
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// TestIslands: in clusters of 4 to 24 nodes of which all pairs or some have run, islands that were planted are found wherever the pairs
+// that ran join the nodes of each and those across take 1.65 times as long, and no set of nodes that mixes them is ever called one. No
+// healthy cluster is split, nor one of which a node is slow with all others.
+func TestIslands(t *testing.T) {
+	const repeats = 0.05
+	joinable, found := 0, 0
+	for seed := range uint64(long.Or(1000, 20000)) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		island := make([]int, 4+r.IntN(21))
+		switch seed % 3 {
+		case 1:
+			for n := range island {
+				island[n] = n % (2 + int(seed)%2)
+			}
+			r.Shuffle(len(island), func(i, j int) { island[i], island[j] = island[j], island[i] })
+		case 2:
+			island[r.IntN(len(island))] = 1 // a slow node
+		}
+		d := &diagnosis{Asked: Asked{Repeats: repeats}, doc: &report.GroupsDocument{}}
+		d.doc.Rows = pairsOf(r, island, 0.3+0.7*r.Float64(), repeats, math.Exp(0.5+1.5*r.Float64()))
+		within, at := d.islands(), map[string]int{}
+		for n, i := range island {
+			at[fmt.Sprint("n", n)] = i
+		}
+		for _, got := range d.doc.Islands {
+			if hosts := strings.Fields(got.Hosts); seed%3 != 1 || slices.ContainsFunc(hosts, func(h string) bool { return at[h] != at[hosts[0]] }) {
+				t.Errorf("seed %d: %v is called an island of %v", seed, hosts, island)
+			}
+		}
+		inside := slices.DeleteFunc(slices.Clone(d.doc.Rows), func(x report.GroupRow) bool { return at[x.Hosts[0]] != at[x.Hosts[1]] })
+		together := 0
+		for _, hosts := range joined(inside) {
+			together += len(hosts)
+		}
+		if seed%3 != 1 || together < len(island) || len(joined(inside)) > 1+slices.Max(island) || len(inside)+1 >= len(d.doc.Rows) {
+			continue
+		}
+		if joinable++; len(d.doc.Islands) == 1+slices.Max(island) && len(within) == len(inside) {
+			found++
+		}
+	}
+	if t.Logf("%d of %d are found", found, joinable); joinable < 100 || found < joinable*99/100 {
+		t.Errorf("islands of %d of %d clusters are found", found, joinable)
+	}
+}
+
+// TestSlowAcross: what joins two islands of a cluster is slow, whatever expectations are off by; where they are off by more than
+// predictions are, all of it is slow, too. Nothing of the topology is called faulty, and nothing is to be run next.
+func TestSlowAcross(t *testing.T) {
+	for off, all := range map[float64]bool{0.8: false, 4: true} {
+		a, r := asked(t, "superpod-h100", 6), rand.New(rand.NewPCG(3, 4))
+		took := takes(t, a, &report.GroupTest{Hosts: []string{"node0", "node1"}}).Microseconds()
+		for i := range 6 {
+			for j := range i {
+				us := off * took * math.Exp(a.Repeats*r.NormFloat64())
+				if i%2 != j%2 {
+					us *= 3
+				}
+				hosts := []string{a.Topology.NodeName(j), a.Topology.NodeName(i)}
+				a.Rows = append(a.Rows, row(&report.GroupTest{Name: fmt.Sprint(hosts), Hosts: hosts}, units.FromMicroseconds(us)))
+			}
+		}
+		d, islands := found(t, a), []report.GroupIsland{{Nodes: 3, Hosts: "node0 node2 node4"}, {Nodes: 3, Hosts: "node1 node3 node5"}}
+		if !slices.Equal(d.Islands, islands) || math.Abs(d.Across-3) > 0.3 || len(d.Suspects)+len(d.Next) > 0 || d.AllSlow() != all {
+			t.Errorf("%v: %+v", off, d)
 		}
 	}
 }
