@@ -265,3 +265,25 @@ func TestJSONLine(t *testing.T) {
 		t.Errorf("%q", whole)
 	}
 }
+
+// TestMarksInSentences: what is derived or assumed is marked in the sentence as it is in the table.
+func TestMarksInSentences(t *testing.T) {
+	us := 20.
+	row := report.PlanRow{TimeUS: 10, BusBW: 100, Unsure: true, Library: report.Library{TimeUS: &us}}
+	if got, want := row.Comparison(), "NCCL takes 20.00 µs (50 GB/s), railyard's plan takes 10.00 µs* (100 GB/s bus bandwidth)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	row.Unsure, row.Library.Assumed = false, true
+	if got, want := row.Comparison(), "NCCL takes 20.00 µs* (50 GB/s), railyard's plan takes 10.00 µs (100 GB/s bus bandwidth)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestFactsAreWhole: of many facts none is cut, unlike cells of tables of many rows.
+func TestFactsAreWhole(t *testing.T) {
+	d := &report.SimulateDocument{TimeUS: 1, LaunchUS: 1, AlphaUS: 1, BetaUS: 1, ContentionUS: 1, DelayUS: 1, AlgBW: 1, BusBW: 1, RankBalance: 1,
+		LinkBalance: 1, HealthyUS: 1, Slowdown: 1, IdleUS: 1, LoadSlowdown: 1, Bottleneck: strings.Repeat("a long reason ", 20) + "ends"}
+	if text := string(written(t, emitted(table.Text, d))); !strings.Contains(text, "ends") || strings.Contains(text, "…") {
+		t.Error(text)
+	}
+}

@@ -86,12 +86,20 @@ type CrossoverRow struct {
 
 // Comparison is what NCCL and railyard's plan take.
 func (r *PlanRow) Comparison() string {
-	plan := fmt.Sprintf("railyard's plan takes %s (%s GB/s bus bandwidth)", table.Microseconds(r.TimeUS), gigabytes(r.BusBW))
+	mark := func(unsure bool) string {
+		if unsure {
+			return "*"
+		}
+		return ""
+	}
+	plan := fmt.Sprintf("railyard's plan takes %s%s (%s GB/s bus bandwidth)", table.Microseconds(r.TimeUS), mark(r.Unsure),
+		gigabytes(r.BusBW))
 	if r.Library.TimeUS == nil || *r.Library.TimeUS <= 0 {
 		return plan
 	}
 	bus := r.BusBW * r.TimeUS / *r.Library.TimeUS
-	return fmt.Sprintf("NCCL takes %s (%s GB/s), %s", table.Microseconds(*r.Library.TimeUS), gigabytes(bus), plan)
+	return fmt.Sprintf("NCCL takes %s%s (%s GB/s), %s", table.Microseconds(*r.Library.TimeUS), mark(r.Library.Assumed),
+		gigabytes(bus), plan)
 }
 
 // Footer explains what stands in the tables.

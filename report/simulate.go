@@ -11,7 +11,7 @@ type SimulateDocument struct {
 	SizeBytes    int64   `json:"size_bytes"`
 	TimeUS       float64 `json:"time_us" text:"time" doc:"the sum of launch to delay; of several jobs, the first one's"`
 	LaunchUS     float64 `json:"launch_us" text:"launch"`
-	AlphaUS      float64 `json:"alpha_us" text:"latency"`
+	AlphaUS      float64 `json:"alpha_us" text:"latency and adding"`
 	BetaUS       float64 `json:"beta_us" text:"transfer"`
 	ContentionUS float64 `json:"contention_us" text:"contention"`
 	DelayUS      float64 `json:"delay_us,omitempty" text:"delay" doc:"late ranks' part of the time"`

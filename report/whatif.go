@@ -33,6 +33,9 @@ type WhatIfRow struct {
 	PlannedSlowdown float64 `json:"planned_slowdown" text:"" join:", × " as:"factor"`
 	NewPlan         string  `json:"new_plan" text:"new plan"`
 	NewLimit        string  `json:"new_limit" text:"limited by"`
+	NCCLBeforeMS    float64 `json:"nccl_before_ms,omitempty" wide:"NCCL before" doc:"of a collective, where NCCL runs it"`
+	NCCLAfterMS     float64 `json:"nccl_after_ms,omitempty" wide:"NCCL after"`
+	NCCLSlowdown    float64 `json:"nccl_slowdown,omitempty" wide:"" join:", × " as:"factor"`
 	BeforeRate      float64 `json:"before_units_per_second,omitempty" as:"rate"`
 	PlannedRate     float64 `json:"planned_units_per_second,omitempty" as:"rate"`
 	Unit            string  `json:"unit,omitempty"`

@@ -324,7 +324,7 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 	}
 	d.Subject, d.By = s.flags.Coll.Name, "railyard (profile "+was.Question.Costs().Name+")"
 	for i := range is.Rows {
-		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i]))
+		d.Rows = append(d.Rows, collectiveRow(&is.Rows[i], &was.Rows[i].NCCL))
 		for _, w := range is.Rows[i].Prediction.Warnings {
 			if !slices.Contains(d.Notes, w) {
 				d.Notes = append(d.Notes, w)
@@ -347,14 +347,21 @@ func (s *subject) collect(d *report.WhatIfDocument, b *topology.Topology) error 
 
 // asked is the collective on one of the machines.
 func (f *whatIfFlags) asked(cmd *cobra.Command, t *topology.Topology, sizes []units.Bytes) (study.Asked, error) {
-	return asked(cmd, &f.Coll, &f.Training.Profile, t, sizes)
+	a, err := asked(cmd, &f.Coll, &f.Training.Profile, t, sizes)
+	a.Detail.Baseline = true
+	return a, err
 }
 
-func collectiveRow(r *study.Row) report.WhatIfRow {
+// collectiveRow is a size, by railyard's plans and by NCCL, of which was says what it took before.
+func collectiveRow(r *study.Row, was *study.Baseline) report.WhatIfRow {
 	before, planned := r.Before.Prediction, r.Prediction
-	return report.WhatIfRow{SizeBytes: int64(r.Size), BeforeMS: ms(before.Time), Plan: planner.Name(r.Before.Schedule),
+	out := report.WhatIfRow{SizeBytes: int64(r.Size), BeforeMS: ms(before.Time), Plan: planner.Name(r.Before.Schedule),
 		Limit:  before.Bottleneck,
 		KeptMS: ms(r.Kept.Time), KeptSlowdown: slowdown(r.Kept.Time, before.Time), PlannedMS: ms(planned.Time),
 		PlannedSlowdown: slowdown(planned.Time, before.Time),
 		NewPlan:         planner.Name(r.Schedule), NewLimit: planned.Bottleneck}
+	if was.Runs() && r.NCCL.Runs() {
+		out.NCCLBeforeMS, out.NCCLAfterMS, out.NCCLSlowdown = ms(was.Time), ms(r.NCCL.Time), slowdown(r.NCCL.Time, was.Time)
+	}
+	return out
 }

@@ -70,6 +70,9 @@ func ReadAccess(s *health.State, file string, data []byte) error {
 		if n >= 0 {
 			s.Say(s.GPU(gpu), "peers_reached", float64(n), file)
 		}
+		if n >= 0 && n < width-1 {
+			s.Note("%s does not say which capability its cells are of: reads are assumed, as nvidia-smi topo -p2p r prints them", file)
+		}
 	}
 	return nil
 }

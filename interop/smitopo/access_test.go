@@ -35,6 +35,9 @@ func TestReadAccess(t *testing.T) {
 	if want := "[1 true <nil> false 0 true]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
+	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "f does not say which capability") {
+		t.Errorf("%q", s.Notes)
+	}
 	if !IsAccess([]byte(accessText)) || IsAccess([]byte(valid)) || IsAccess([]byte("GPU0\tX\n")) {
 		t.Error("taken for another matrix")
 	}

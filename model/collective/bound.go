@@ -105,7 +105,8 @@ func (c *Cuts) LowerBound(size units.Bytes) Bound {
 		outward, inward, both := t.minTransfers()
 		for _, x := range []struct{ times, rate float64 }{{outward, out}, {inward, in}, {both / 2, (in + out) / 2}} {
 			consider(x.times*float64(size)/x.rate*1e12, func() string {
-				return fmt.Sprintf("all %d cuts like that around %s together carry only %v", len(tier), tier[0].name, units.Rate(x.rate))
+				return fmt.Sprintf("the links of %s and %s like it carry only %v together", tier[0].name,
+					units.Counted(len(tier)-1, "other"), units.Rate(x.rate))
 			})
 		}
 	}

@@ -64,6 +64,9 @@ func (t *Shown) widths(heads []string) []int {
 // manyRows is from how many rows on each has one line, whose texts are cut: --wide has them whole.
 const manyRows = 13
 
+// isCut reports whether long texts are.
+func (t *Shown) isCut() bool { return len(t.Rows) >= manyRows && !t.facts }
+
 // fit makes lines fit: headings are broken, then the cells of the widest columns, between words if that is enough.
 func (t *Shown) fit(width int) {
 	w := t.widths(t.Heads)
@@ -85,7 +88,7 @@ func (t *Shown) fit(width int) {
 	for i, x := range w {
 		t.Heads[i] = strings.Join(Wrap(t.Heads[i], x), "\n")
 		for _, r := range t.Rows {
-			if n := utf8.RuneCountInString(r[i]); n > x && len(t.Rows) >= manyRows {
+			if n := utf8.RuneCountInString(r[i]); n > x && t.isCut() {
 				r[i] = string([]rune(r[i])[:x-1]) + "…"
 			}
 			r[i] = strings.Join(Wrap(r[i], x), "\n")
@@ -122,7 +125,7 @@ func (t *Shown) words() []int {
 			switch {
 			case t.Right[i] && len(c) > 0 && c[0] >= '0' && c[0] <= '9':
 				cells[i] = c
-			case len(t.Rows) >= manyRows:
+			case t.isCut():
 				cells[i] = string([]rune(c)[:min(utf8.RuneCountInString(c), 20)])
 			}
 		}

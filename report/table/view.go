@@ -22,7 +22,8 @@ type Shown struct {
 	Heads []string
 	Right []bool
 	Rows  [][]string
-	Left  int // rows that are left out
+	Left  int  // rows that are left out
+	facts bool // of a name and a value in a row
 }
 
 // viewer collects a view.
@@ -76,7 +77,7 @@ func (v *viewer) note(f *field, texts reflect.Value) {
 
 // facts shows the plain values of a struct as a table of two columns, and each group in it.
 func (v *viewer) facts(title string, d reflect.Value) {
-	s := Shown{Title: title, Heads: []string{"", ""}, Right: []bool{false, false}}
+	s := Shown{Title: title, Heads: []string{"", ""}, Right: []bool{false, false}, facts: true}
 	at0 := len(v.Tables)
 	for _, f := range fieldsOf(d.Type()) {
 		x := at(d, f.index)

@@ -75,8 +75,8 @@ func (r *Runtime) climbed(a Ask, p Prediction) Prediction {
 	}
 	took := max(units.Time(math.Round(t)), p.least)
 	if off := float64(took) / float64(p.Time); off > 1.1 || off < 1/1.1 {
-		p.Warnings = append(p.Warnings[:len(p.Warnings):len(p.Warnings)], fmt.Sprintf("NCCL's choice changes near this size, and the "+
-			"kernels disagree: %s/%s by itself would take %v", p.Algorithm, p.Protocol, p.Time))
+		p.Warnings = append(p.Warnings[:len(p.Warnings):len(p.Warnings)], fmt.Sprintf("NCCL's choice changes near %v, and the "+
+			"kernels disagree: %s/%s by itself would take %.4g µs", a.Size, p.Algorithm, p.Protocol, p.Time.Microseconds()))
 	}
 	p.Time, p.Latency = took, min(p.Latency, took)
 	return p
