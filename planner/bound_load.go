@@ -469,7 +469,11 @@ func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	if of.medium != anyMedium {
 		t := x.transfer(of.medium, of.inSwitch, bytes)
 		if slowest := x.b.slowest(); t.Gap > 0 && bytes > 0 && slowest > 0 {
-			t = t.Over(slowest, bytes)
+			parts := 1
+			if t.Together {
+				parts = len(x.s.Channels)
+			}
+			t = t.Over(slowest, bytes, parts)
 		}
 		return t.Efficiency
 	}

@@ -161,3 +161,39 @@ func TestCarrier(t *testing.T) {
 		}
 	}
 }
+
+// TestTogether: of channels whose messages leave together, those to one rank share a gap, and those to two take one each.
+func TestTogether(t *testing.T) {
+	const alpha, gap = 10 * units.Microsecond, 2 * units.Microsecond
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 3, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pairs    [][2]int // a channel each
+		together bool
+		gaps     int
+	}{
+		{[][2]int{{0, 1}}, true, 1},
+		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, true, 1},
+		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, false, 4},
+		{[][2]int{{0, 1}, {0, 1}, {0, 2}}, true, 2},
+		{[][2]int{{0, 1}, {1, 0}}, true, 1},
+	} {
+		s := flows(3, c.pairs[0])
+		s.Channels = nil
+		for _, pair := range c.pairs {
+			s.Channels = append(s.Channels, flows(3, pair).Channels...)
+		}
+		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Gap: gap, Carrier: 100e9, Together: c.together,
+			Segments: []cost.Segment{{Alpha: alpha}}}}}
+		r, err := sim.Run(topo, s, units.Bytes(4*len(c.pairs)), p, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := alpha + units.Time(c.gaps-1)*gap
+		if off := float64(r.Time)/float64(want) - 1; off > 0.01 || off < -0.01 {
+			t.Errorf("%v, together %v: %v, want %v", c.pairs, c.together, r.Time, want)
+		}
+	}
+}

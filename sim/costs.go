@@ -15,6 +15,7 @@ type costClass struct {
 	protocol      schedule.Protocol
 	inSwitch      bool       // of messages that switches copy or add up
 	oneWay        bool       // between nodes, of a job none of whose ranks hears of one that hears of it
+	parts         int32      // of a message that leave at once, in as many channels
 	latency       units.Time // what α does not hold
 	solo, private float64    // bytes/s
 }
@@ -40,10 +41,11 @@ func (c *compiler) costClasses() {
 	for job := range oneWay {
 		oneWay[job] = c.acyclic(int32(job))
 	}
+	parts := c.together()
 	for i := range c.routes {
 		r := &c.routes[i]
 		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Medium == topology.Network && oneWay[r.job],
-			c.profile.ExtraLatency(&r.full), r.solo, r.private}
+			max(parts[pair{r.job, r.src, r.dst}], 1), c.profile.ExtraLatency(&r.full), r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
 			id = int32(len(c.classes))
@@ -52,6 +54,31 @@ func (c *compiler) costClasses() {
 		}
 		r.class = id
 	}
+}
+
+// pair are two ranks between which a job sends.
+type pair struct{ job, src, dst int32 }
+
+// together are the channels of a job that lead from one rank to another, where messages of all of them leave at once.
+func (c *compiler) together() map[pair]int32 {
+	type part struct {
+		pair
+		channel int32
+	}
+	seen, parts := map[part]bool{}, map[pair]int32{}
+	for i := range c.conns {
+		k := &c.conns[i]
+		r := &c.routes[k.route]
+		if !c.profile.Transfer(r.full.Medium, string(c.jobs[r.job].Schedule.Protocol), 0).Together {
+			continue
+		}
+		of := part{pair{r.job, r.src, r.dst}, k.channel}
+		if !seen[of] {
+			seen[of] = true
+			parts[of.pair] += c.channelsOf(k.channel)
+		}
+	}
+	return parts
 }
 
 // acyclic reports whether messages of a job lead no rank back to one that it has heard of, as from the root of a broadcast: where such
@@ -174,10 +201,10 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	t := e.profile.Transfer(k.medium, protocol, bytes)
 	each := 1.0
 	switch {
-	case bytes > 0 && t.Carrier > 0:
+	case bytes > 0 && t.Carrier > 0 && t.Channels:
 		t, each = t.Carried(k.solo, bytes)
 	case bytes > 0 && t.Gap > 0:
-		t = t.Over(k.solo, bytes)
+		t = t.Over(k.solo, bytes, int(k.parts))
 	}
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)

@@ -25,11 +25,14 @@ const BlocksOfStages = 64
 func InPieces(s *schedule.Schedule, bytes int64) (out *schedule.Schedule, largest int64) {
 	x := *s
 	x.Channels = slices.Clone(s.Channels)
+	programs := schedule.NewExpander(s)
 	for i := range x.Channels {
+		chunks := programs.LargestMessage(i)
+		message := func() int64 { return chunks * int64(x.ChunkBytes(i, units.Bytes(bytes))) }
 		if ch := &x.Channels[i]; ch.Slices == 1 {
-			ch.Slices = int(min(max(x.ChunkBytes(i, units.Bytes(bytes))/pieceBytes, 1), mostPieces))
+			ch.Slices = int(min(max(message()/pieceBytes, 1), mostPieces))
 		}
-		largest = max(largest, int64(x.ChunkBytes(i, units.Bytes(bytes))))
+		largest = max(largest, message())
 	}
 	return &x, largest
 }

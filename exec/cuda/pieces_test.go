@@ -3,13 +3,15 @@ package cuda
 import (
 	"testing"
 
+	"railyard/model/collective"
 	"railyard/model/schedule"
 )
 
 // TestInPieces: large messages go in pieces, small ones and those in slices of their own as they are, whatever the shares are counted in.
 func TestInPieces(t *testing.T) {
 	for _, unit := range []int64{1, 1 << 28} {
-		s := &schedule.Schedule{Channels: []schedule.Channel{{Share: 3 * unit, Slices: 1, Chunks: 2}, {Share: unit, Slices: 2, Chunks: 1}}}
+		s := &schedule.Schedule{Spec: collective.Spec{Kind: collective.Broadcast, Ranks: 2}, Channels: []schedule.Channel{
+			{Share: 3 * unit, Slices: 1, Chunks: 8, Phases: halves(4)}, {Share: unit, Slices: 2, Chunks: 1, Phases: halves(1)}}}
 		for _, c := range []struct {
 			bytes, largest int64
 			slices         int
@@ -24,4 +26,12 @@ func TestInPieces(t *testing.T) {
 			t.Error("the schedule itself is changed")
 		}
 	}
+}
+
+// halves are programs in which a rank sends another so many chunks at once.
+func halves(chunks int32) []schedule.Phase {
+	set := schedule.Range(0, chunks)
+	return []schedule.Phase{{Gen: schedule.GenOps, Op: collective.Broadcast, Ops: []schedule.Program{
+		{{Kind: schedule.Send, Peer: 1, Src: schedule.Loc{Buf: schedule.Input, Set: set}}},
+		{{Kind: schedule.Recv, Peer: 0, Dst: schedule.Loc{Buf: schedule.Output, Set: set}}}}}}
 }

@@ -56,6 +56,8 @@ type Curve struct {
 	Launch units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
 	Peer   units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
 	Gap    units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
+	// Together: messages of all channels from a rank to another leave at once, with one gap.
+	Together bool `file:"together"`
 	// Ahead: α of a message passes while those before it on its connection move, as where many are under way at once; else its
 	// bytes begin to move α after the last ones have come.
 	Ahead bool `file:"ahead"`
@@ -63,12 +65,13 @@ type Curve struct {
 	// that copy. 0: nothing but links.
 	Node    units.Rate `file:"node"`     // both ways together
 	NodeWay units.Rate `file:"node_way"` // each way
-	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread; each keeps it busy for
-	// Gap, too. 0: not known; then Gap is an adapter's, each way.
-	Carrier  units.Rate `file:"carrier"`
-	Channels bool       `file:"channels"` // each channel has a carrier of its own, as a library's communicators have
-	Further  units.Time `file:"further"`  // what each further channel adds once, as streams do that begin and end together
-	Reduce   units.Rate `file:"reduce"`   // the profile's in schedules of this very protocol; 0: as there
+	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread. 0: not known.
+	Carrier units.Rate `file:"carrier"`
+	// Channels: each channel has a carrier of its own, as a library's communicators have, which each message keeps busy for Gap, too; else
+	// Gap is an adapter's, each way.
+	Channels bool       `file:"channels"`
+	Further  units.Time `file:"further"` // what each further channel adds once, as streams do that begin and end together
+	Reduce   units.Rate `file:"reduce"`  // the profile's in schedules of this very protocol; 0: as there
 	Copy     units.Rate `file:"copy"`
 	Segments []Segment  `file:"segments,some,lines"`
 	Origin   *Origin    // where it is not the profile's

@@ -26,6 +26,7 @@ type Transfer struct {
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
 	Ahead      bool       // see Curve
+	Together   bool       // see Curve
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
 	Node, NodeWay, Carrier units.Rate
 	Channels               bool
@@ -47,7 +48,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Launch, x.Ahead = c.Peer, c.Gap, c.Launch, c.Ahead
+	x.Peer, x.Gap, x.Launch, x.Ahead, x.Together = c.Peer, c.Gap, c.Launch, c.Ahead, c.Together
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
 		x.Node, x.NodeWay, x.Carrier, x.Channels, x.Further = c.Node, c.NodeWay, c.Carrier, c.Channels, c.Further
 	}
@@ -185,17 +186,17 @@ func (x Transfer) Carried(line float64, bytes units.Bytes) (t Transfer, each flo
 	return x, each
 }
 
-// Over is the transfer of so many bytes (> 0) over a line (bytes/s) to which nothing is handed faster than a message in
-// each gap: where bytes take less than that, they have less of the line, and one alone takes as long as before.
-func (x Transfer) Over(line float64, bytes units.Bytes) Transfer {
+// Over is the transfer of so many bytes (> 0) over a line (bytes/s) to which nothing is handed faster than a message, or so many parts
+// that leave at once, in each gap: where bytes take less than that, they have less of the line, and one alone takes as long as before.
+func (x Transfer) Over(line float64, bytes units.Bytes, parts int) Transfer {
 	shared := float64(bytes) / (line * x.Efficiency)
 	alone := shared
 	if x.Cap > 0 {
 		alone = max(alone, float64(bytes)/float64(x.Cap))
 	}
 	gap := x.Gap.Seconds()
-	if shared < gap {
-		x.Efficiency = float64(bytes) / line / gap
+	if each := gap / float64(parts); shared < each {
+		x.Efficiency = float64(bytes) / line / each
 	}
 	if alone < gap {
 		x.Alpha = max(x.Alpha-units.Time((gap-alone)*1e12), 0)

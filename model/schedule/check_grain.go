@@ -15,10 +15,7 @@ func (s *Schedule) Coarse() (*Schedule, *Expander) {
 	x, all := NewExpander(s), (&moves{ranks: s.Spec.Ranks}).originals()
 	grain := make([]int32, len(s.Channels))
 	for c := range grain {
-		grain[c] = int32(s.Channels[c].Chunks / s.Spec.Blocks())
-		if x.grainOf(c, grain[c], all) < grain[c] {
-			grain[c] = 1
-		}
+		grain[c] = x.grainOf(c, int32(s.Channels[c].Chunks/s.Spec.Blocks()), all)
 	}
 	y := x.inGrains(grain)
 	return y.s, y

@@ -189,6 +189,16 @@ func (x *Expander) eachOp(channel int, visit func(rank int, op *Op)) {
 	}
 }
 
+// LargestMessage is how many chunks the largest message of a channel has.
+func (x *Expander) LargestMessage(channel int) (chunks int64) {
+	x.eachOp(channel, func(_ int, op *Op) {
+		if op.Kind == Send {
+			chunks = max(chunks, int64(op.Src.Set.Len()))
+		}
+	})
+	return chunks
+}
+
 // eachScratch visits the places in scratch that ranks read or write in a channel.
 func (x *Expander) eachScratch(channel int, visit func(rank int, set ChunkSet)) {
 	x.eachOp(channel, func(rank int, op *Op) {

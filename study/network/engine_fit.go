@@ -41,14 +41,14 @@ func (f *engineFit) settle() {
 	}
 }
 
-// level gives messages that lead nobody back what all cost, but for α.
+// level gives messages that lead nobody back what all cost, but for α and the gap: who hears of nobody has more to put at once.
 func (f *engineFit) level() {
 	if f.ahead == nil {
 		return
 	}
-	alpha, segments, protocol := f.ahead.Segments[0].Alpha, f.ahead.Segments, f.ahead.Protocol
+	alpha, gap, segments, protocol := f.ahead.Segments[0].Alpha, f.ahead.Gap, f.ahead.Segments, f.ahead.Protocol
 	*f.ahead = *f.between
-	f.ahead.Protocol, f.ahead.Segments = protocol, append(segments[:0], f.between.Segments...)
+	f.ahead.Protocol, f.ahead.Gap, f.ahead.Segments = protocol, gap, append(segments[:0], f.between.Segments...)
 	for i := range f.ahead.Segments {
 		f.ahead.Segments[i].Alpha = alpha
 	}
@@ -125,7 +125,8 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
 	f.between = add(topology.Network, string(protocol), f.alone())
-	f.between.Channels = protocol == schedule.Staged // each stream has a communicator of its own
+	f.between.Channels = protocol == schedule.Staged  // each stream has a communicator of its own
+	f.between.Together = protocol == schedule.Proxied // by one thread
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.within = add(medium, string(protocol), f.rows[inside])
 	}
@@ -198,18 +199,21 @@ func (f *engineFit) all() error {
 	return f.rate(&f.between.Reduce, large...)
 }
 
-// best are the costs at which rows are least off, from where each cost alone was found, and from where half of the first, α, is the gap's:
-// what goes both ways at once shows the two together.
+// best are the costs at which rows are least off, from where each cost alone was found, and from where half of α is the gap's: what goes
+// both ways at once shows the two together.
 func (f *engineFit) best(costs []engineCost, rows []engineRow) error {
 	least, where := math.Inf(1), []float64(nil)
 	for _, moved := range []float64{0, 0.5} {
 		x := make([]float64, len(costs))
 		for i := range costs {
-			if x[i] = costs[i].value; costs[i].gap {
-				x[i] += moved * costs[0].value
+			x[i] = costs[i].value
+		}
+		for i, c := range costs {
+			if c.gap {
+				x[i] += moved * costs[c.alpha].value
+				x[c.alpha] *= 1 - moved
 			}
 		}
-		x[0] *= 1 - moved
 		sum, at, err := f.least(costs, x, rows)
 		if err != nil {
 			return err
@@ -234,6 +238,7 @@ func (f *engineFit) rate(r *units.Rate, rows ...engineRow) error {
 type engineCost struct {
 	low, high, value float64
 	gap              bool
+	alpha            int // of a gap: which cost is α of its messages
 	set              func(float64)
 }
 
@@ -331,6 +336,17 @@ func (f *engineFit) find(c *engineCost, rows []engineRow) error {
 // leastShare is the least that is looked for: so many messages an adapter carries as fast as one.
 const leastShare = 1. / 256
 
+// shownBy are the rows that show a cost best.
+type shownBy struct {
+	cost engineCost
+	rows []engineRow
+}
+
+// gapOf is that of a curve's messages behind one another, at most what one takes: α, one of the costs.
+func gapOf(c *cost.Curve, costs []engineCost, alpha int) engineCost {
+	return engineCost{low: soon, high: costs[alpha].value, gap: true, alpha: alpha, set: func(x float64) { c.Gap = units.Time(x) }}
+}
+
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
 func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
@@ -349,13 +365,14 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		costs = slices.Insert(costs, 0, back)
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
-	gap := engineCost{low: soon, high: costs[0].value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
-	for _, x := range []struct {
-		cost engineCost
-		show []engineRow
-	}{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))}, {shared[1], f.largest(away)},
-		{shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))}, {furtherCost(c), f.smallest(beside)}, {gap, f.furtherMessages()}} {
-		if err := f.find(&x.cost, x.show); err != nil {
+	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
+		{shared[1], f.largest(away)}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
+		{furtherCost(c), f.smallest(beside)}, {gapOf(c, costs, 0), f.furtherMessages(toAll, sliced)}}
+	if f.ahead != nil {
+		show = append(show, shownBy{gapOf(f.ahead, costs, 1), f.furtherMessages(beside, spread)})
+	}
+	for _, x := range show {
+		if err := f.find(&x.cost, x.rows); err != nil {
 			return nil, nil, err
 		}
 		if x.cost.value > x.cost.low || x.cost.gap {
@@ -372,9 +389,6 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 func (f *engineFit) shared() ([]engineCost, error) {
 	c := f.between
 	out := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
-	if !c.Channels { // what waits for messages is not what sends them
-		out[0].high = out[0].low
-	}
 	for i := range out {
 		if err := f.limit(&out[i]); err != nil {
 			return nil, err
@@ -384,7 +398,7 @@ func (f *engineFit) shared() ([]engineCost, error) {
 }
 
 // crossing are the patterns that show what messages between nodes cost.
-var crossing = []string{single, beside, away, oneByOne, answered, toAll, sliced}
+var crossing = []string{single, beside, spread, away, oneByOne, answered, toAll, sliced}
 
 // limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
 func (f *engineFit) limit(c *engineCost) error {
@@ -437,11 +451,15 @@ func (f *engineFit) sideBySide() []engineRow {
 	return f.rows[toAll]
 }
 
-// furtherMessages are the smallest rows that say what a message costs behind another: parts side by side, those to several ranks of other
-// nodes at once, and slices, of which layouts make fewer where they are smallest.
-func (f *engineFit) furtherMessages() (rows []engineRow) {
-	for i, pattern := range []string{beside, toAll, sliced} {
-		if list, first := f.rows[pattern], i/2; len(list) > first {
+// furtherMessages are the smallest rows of patterns that say what a message costs behind another. Of slices, layouts make fewer where
+// they are smallest.
+func (f *engineFit) furtherMessages(patterns ...string) (rows []engineRow) {
+	for _, pattern := range patterns {
+		first := 0
+		if pattern == sliced {
+			first = 1
+		}
+		if list := f.rows[pattern]; len(list) > first {
 			rows = append(rows, list[first])
 		}
 	}

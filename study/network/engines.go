@@ -37,13 +37,14 @@ const (
 	toAll    = "_all"    // one to each other rank at once
 	single   = "_single" // one from a rank to one of another node, while all others rest
 	beside   = "_beside" // the same in parts side by side
+	spread   = "_spread" // one from a rank to each of another node
 	away     = "_away"   // one from each rank of the first half of the nodes to one of the other half
 	reduced  = "_sum"    // one by one, each reduced with what the receiver has
 	inside   = "_inside" // to the other ranks of the node alone
 	own      = "_own"    // to nobody: a copy
 )
 
-var patterns = []string{oneByOne, answered, sliced, toAll, single, beside, away, reduced, inside, own}
+var patterns = []string{oneByOne, answered, sliced, toAll, single, beside, spread, away, reduced, inside, own}
 
 // besideParts are the parts of a message of which each is a channel.
 const besideParts = 4
@@ -64,7 +65,7 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 		algorithm = "direct"
 	case reduced:
 		spec.Kind = collective.ReduceScatter
-	case single, beside, away, inside, own:
+	case single, beside, spread, away, inside, own:
 		spec.Kind, algorithm = collective.AllToAllV, "direct"
 		if spec.Counts = counts(t, pattern); spec.Counts == nil {
 			return nil, nil
@@ -80,31 +81,31 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 	return s, err
 }
 
-// counts are what ranks send one another; nil where that is nothing.
+// counts are what ranks send one another; nil where that is nothing, or what another pattern has.
 func counts(t *topology.Topology, pattern string) [][]int64 {
-	n, half, first := t.NumRanks(), t.NumNodes()/2, -1
-	some, out := false, make([][]int64, n)
+	n, half := t.NumRanks(), t.NumNodes()/2
+	sends := map[string]func(a, b int) bool{
+		own:    func(a, b int) bool { return a == b },
+		inside: func(a, b int) bool { return a != b && t.NodeOf(a) == t.NodeOf(b) },
+		single: func(a, b int) bool { return half > 0 && a == 0 && b == firstOf(t, half) },
+		spread: func(a, b int) bool { return half > 0 && a == 0 && t.NodeOf(b) == half },
+		away: func(a, b int) bool { // as far in the other node
+			other := t.NodeOf(a) + half
+			return t.NodeOf(a) < half && t.NodeOf(b) == other && b-a == firstOf(t, other)-firstOf(t, t.NodeOf(a))
+		},
+	}
+	sends[beside] = sends[single]
+	some, out := 0, make([][]int64, n)
 	for a := range out {
 		out[a] = make([]int64, n)
 		for b := range out[a] {
-			sends := false
-			switch same := t.NodeOf(a) == t.NodeOf(b); pattern {
-			case own:
-				sends = a == b
-			case inside:
-				sends = a != b && same
-			default: // the ranks of the first nodes send to those as far in the others
-				sends = t.NodeOf(a) < half && b-a == firstOf(t, t.NodeOf(a)+half)-firstOf(t, t.NodeOf(a))
-				if sends = sends && t.NodeOf(b) == t.NodeOf(a)+half && (pattern == away || first < 0); sends {
-					first = a
-				}
-			}
-			if sends {
-				out[a][b], some = 1, true
+			if sends[pattern](a, b) {
+				out[a][b] = 1
+				some++
 			}
 		}
 	}
-	if !some {
+	if some == 0 || pattern == spread && some == 1 {
 		return nil
 	}
 	return out
