@@ -470,7 +470,7 @@ func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 		t := x.transfer(of.medium, of.inSwitch, bytes)
 		if slowest := x.b.slowest(); t.Gap > 0 && bytes > 0 && slowest > 0 {
 			parts := 1
-			if t.Together {
+			if t.Part > 0 {
 				parts = len(x.s.Channels)
 			}
 			t = t.Over(slowest, bytes, parts)

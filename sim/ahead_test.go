@@ -164,36 +164,36 @@ func TestCarrier(t *testing.T) {
 
 // TestTogether: of channels whose messages leave together, those to one rank share a gap, and those to two take one each.
 func TestTogether(t *testing.T) {
-	const alpha, gap = 10 * units.Microsecond, 2 * units.Microsecond
+	const alpha, gap, part = 10 * units.Microsecond, 2 * units.Microsecond, 500 * units.Nanosecond
 	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 3, GPUs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		pairs    [][2]int // a channel each
-		together bool
-		gaps     int
+		pairs       [][2]int // a channel each
+		part        units.Time
+		gaps, parts int // behind the first message
 	}{
-		{[][2]int{{0, 1}}, true, 1},
-		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, true, 1},
-		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, false, 4},
-		{[][2]int{{0, 1}, {0, 1}, {0, 2}}, true, 2},
-		{[][2]int{{0, 1}, {1, 0}}, true, 1},
+		{[][2]int{{0, 1}}, part, 0, 0},
+		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, part, 0, 3},
+		{[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 0, 3, 0},
+		{[][2]int{{0, 1}, {0, 1}, {0, 2}}, part, 1, 1},
+		{[][2]int{{0, 1}, {1, 0}}, part, 0, 0},
 	} {
 		s := flows(3, c.pairs[0])
 		s.Channels = nil
 		for _, pair := range c.pairs {
 			s.Channels = append(s.Channels, flows(3, pair).Channels...)
 		}
-		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Gap: gap, Carrier: 100e9, Together: c.together,
+		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Gap: gap, Carrier: 100e9, Part: c.part,
 			Segments: []cost.Segment{{Alpha: alpha}}}}}
 		r, err := sim.Run(topo, s, units.Bytes(4*len(c.pairs)), p, sim.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := alpha + units.Time(c.gaps-1)*gap
+		want := alpha + units.Time(c.gaps)*gap + units.Time(c.parts)*part
 		if off := float64(r.Time)/float64(want) - 1; off > 0.01 || off < -0.01 {
-			t.Errorf("%v, together %v: %v, want %v", c.pairs, c.together, r.Time, want)
+			t.Errorf("%v, %v a part: %v, want %v", c.pairs, c.part, r.Time, want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (c *compiler) together() map[pair]int32 {
 	for i := range c.conns {
 		k := &c.conns[i]
 		r := &c.routes[k.route]
-		if !c.profile.Transfer(r.full.Medium, string(c.jobs[r.job].Schedule.Protocol), 0).Together {
+		if c.profile.Transfer(r.full.Medium, string(c.jobs[r.job].Schedule.Protocol), 0).Part == 0 {
 			continue
 		}
 		of := part{pair{r.job, r.src, r.dst}, k.channel}

@@ -70,7 +70,7 @@ func TestNodeSharedFolded(t *testing.T) {
 	free := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{curve}}
 	node, carried, apart := curve, curve, curve
 	node.Node, node.NodeWay = 30e9, 20e9
-	carried.Carrier, carried.Gap, carried.Together = 10e9, units.Microsecond, true
+	carried.Carrier, carried.Gap, carried.Part = 10e9, units.Microsecond, 100*units.Nanosecond
 	apart.Carrier, apart.Gap, apart.Channels = 4e9, units.Microsecond, true
 	for _, curve := range []cost.Curve{node, carried, apart} {
 		p := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{curve}}

@@ -56,8 +56,9 @@ type Curve struct {
 	Launch units.Time `file:"launch"` // what a launch costs besides the profile's, where its kernels do not overlap (copy engines)
 	Peer   units.Time `file:"peer"`   // what each further peer costs that one operation hears from, or whose memory it stores to
 	Gap    units.Time `file:"gap"`    // LogGP's g: from one message that an adapter is handed to the next, however small
-	// Together: messages of all channels from a rank to another leave at once, with one gap.
-	Together bool `file:"together"`
+	// Part: where messages of all channels from a rank to another leave at once, with one gap, what each but the first adds to it. 0: each
+	// message has a gap of its own.
+	Part units.Time `file:"part"`
 	// Ahead: α of a message passes while those before it on its connection move, as where many are under way at once; else its
 	// bytes begin to move α after the last ones have come.
 	Ahead bool `file:"ahead"`

@@ -26,7 +26,7 @@ type Transfer struct {
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
 	Ahead      bool       // see Curve
-	Together   bool       // see Curve
+	Part       units.Time // see Curve
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
 	Node, NodeWay, Carrier units.Rate
 	Channels               bool
@@ -48,7 +48,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Launch, x.Ahead, x.Together = c.Peer, c.Gap, c.Launch, c.Ahead, c.Together
+	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
 		x.Node, x.NodeWay, x.Carrier, x.Channels, x.Further = c.Node, c.NodeWay, c.Carrier, c.Channels, c.Further
 	}
@@ -195,7 +195,7 @@ func (x Transfer) Over(line float64, bytes units.Bytes, parts int) Transfer {
 		alone = max(alone, float64(bytes)/float64(x.Cap))
 	}
 	gap := x.Gap.Seconds()
-	if each := gap / float64(parts); shared < each {
+	if each := (gap + float64(parts-1)*x.Part.Seconds()) / float64(parts); shared < each {
 		x.Efficiency = float64(bytes) / line / each
 	}
 	if alone < gap {

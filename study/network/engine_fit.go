@@ -125,8 +125,7 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
 	f.between = add(topology.Network, string(protocol), f.alone())
-	f.between.Channels = protocol == schedule.Staged  // each stream has a communicator of its own
-	f.between.Together = protocol == schedule.Proxied // by one thread
+	f.between.Channels = protocol == schedule.Staged // each stream has a communicator of its own
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.within = add(medium, string(protocol), f.rows[inside])
 	}
@@ -276,6 +275,14 @@ func furtherCost(c *cost.Curve) engineCost {
 	return x
 }
 
+// partCost is that of parts of a message that leave at once, where one thread takes them.
+func partCost(c *cost.Curve) engineCost {
+	if c.Channels {
+		return engineCost{low: soon, high: soon, set: func(float64) {}}
+	}
+	return engineCost{low: soon, high: late, set: func(x float64) { c.Part = units.Time(x) }}
+}
+
 // ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
 // them.
 func (f *engineFit) ofMessages(alpha, c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
@@ -367,9 +374,13 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
 		{shared[1], f.largest(away)}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
-		{furtherCost(c), f.smallest(beside)}, {gapOf(c, costs, 0), f.furtherMessages(toAll, sliced)}}
+		{furtherCost(c), f.smallest(beside)}, {partCost(c), f.smallest(beside)}, {gapOf(c, costs, 0), f.furtherMessages(toAll, sliced)}}
 	if f.ahead != nil {
-		show = append(show, shownBy{gapOf(f.ahead, costs, 1), f.furtherMessages(beside, spread)})
+		patterns := []string{spread}
+		if c.Channels {
+			patterns = append(patterns, beside)
+		}
+		show = append(show, shownBy{gapOf(f.ahead, costs, 1), f.furtherMessages(patterns...)})
 	}
 	for _, x := range show {
 		if err := f.find(&x.cost, x.rows); err != nil {

@@ -26,8 +26,9 @@ func TestEngineFit(t *testing.T) {
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
 			between := func(protocol string, alpha, gap units.Time) cost.Curve {
 				return cost.Curve{Medium: "network", Protocol: protocol, Gap: gap, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
-					Together: streams == 1, Channels: streams > 1, Carrier: 3e9, Further: units.Time(streams/4) * 3 * units.Microsecond,
-					Reduce: 50e9, Copy: 100e9,
+					Part: units.Time(1/streams) * 800 * units.Nanosecond, Channels: streams > 1, Carrier: 3e9,
+					Further: units.Time(streams/4) * 3 * units.Microsecond,
+					Reduce:  50e9, Copy: 100e9,
 					Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.08, Rate: 2e9}}}
 			}
 			truth := &cost.Profile{Curves: []cost.Curve{between(string(protocol), 40*units.Microsecond, 9*units.Microsecond),
