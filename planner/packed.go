@@ -35,7 +35,7 @@ func ofTrees(trees func(*request) *treeSet) builder {
 		if x.err != nil {
 			return nil, x.err
 		}
-		if x.trees.Height() == 1 && x.trees.Units > 0 {
+		if x.trees.Height() == 1 && x.trees.Units > 0 && x.paths == nil {
 			return nil, notApplicable("every rank reaches all others at once: direct does the same")
 		}
 		s, err := r.packedSchedule(x)

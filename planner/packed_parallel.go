@@ -75,9 +75,9 @@ func (r *request) strandTrees() *strandSet {
 			levels *= 2
 		}
 		for _, n := range strandDepths {
-			time := (float64(n) + levels - 1) / float64(n) / x.share
-			if !r.tooManyParts(parts, n) {
-				options = append(options, option{x, time * (1 + worth*float64(2*n*r.sends(parts)))})
+			time, work := (float64(n)+levels-1)/float64(n)/x.share, ofMessage*n*r.sends(parts)
+			if work <= int(r.o.Budget) {
+				options = append(options, option{x, time * (1 + worth*float64(work))})
 			}
 		}
 	}
@@ -112,6 +112,9 @@ func (r *request) anyTrees() []*treeSet {
 	}
 	return out
 }
+
+// ofMessage is about how many operations of the simulator a message of a strand takes: two, and as many for sharing its links.
+const ofMessage = 4
 
 // strandDepths are those that are tried on paper.
 var strandDepths = []int{16, 64, 256, 1024}

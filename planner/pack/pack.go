@@ -101,7 +101,7 @@ func (s *search) found() (*Packing, error) {
 	slices.SortStableFunc(s.kept, func(p, q *Packing) int { return cmp.Or(cmp.Compare(p.K, q.K), q.Rate.Cmp(p.Rate)) })
 	for _, p := range s.kept {
 		outdone := func(q *Packing) bool { return q.Rate.Cmp(p.Rate) >= 0 && q.Height <= p.Height }
-		if p.K < s.best.K && !slices.ContainsFunc(s.best.Fewer, outdone) {
+		if (p.K < s.best.K || p.Height < s.best.Height) && !slices.ContainsFunc(s.best.Fewer, outdone) {
 			s.best.Fewer = append(s.best.Fewer, p)
 		}
 	}

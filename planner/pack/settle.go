@@ -33,6 +33,7 @@ type settling struct {
 	looked int     // arcs
 	steep  int     // prices grow with the power of loads that so many squarings make
 	near   float64 // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
+	limit  int32   // how high trees should be at most
 
 	// of the tree that grows, by vertex
 	in    []bool  // a rank of the tree
@@ -68,9 +69,12 @@ type grown struct {
 
 const (
 	settleRounds          = 40
+	lowerRounds           = 10   // in which no lower trees are found
+	leastHeight           = 2    // trees that are lower are stars
 	firstSteep, lastSteep = 2, 5 // powers of 4 to 32
 	leastNear             = 1e-3
 	mostPast              = 1e6   // a unit that never fits would make all else look alike
+	tooHigh               = 1     // what a hop above the limit costs, in seconds for a byte: more than all others
 	nearEnough            = 0.995 // the share of the bound from which on nothing is chosen anew
 )
 
@@ -104,15 +108,12 @@ func (x *settling) anyRoot(ranks int, budget int) {
 // resource works the least long, until that is no more than least, or the work is spent; a round that has begun is finished.
 func (x *settling) settle(least float64, work int) error {
 	best, full := x.units, math.Inf(1)
+	x.limit = math.MaxInt32
 	for round := 0; round < settleRounds && (round == 0 || x.looked < work); round++ {
 		done := float64(round) / (settleRounds - 1)
 		x.steep, x.near = firstSteep+int(math.Round((lastSteep-firstSteep)*done)), math.Pow(leastNear, done)
-		clear(x.dear)
-		if err := x.grow(); err != nil {
+		if err := x.grow(least); err != nil {
 			return err
-		}
-		for r, load := range x.load {
-			x.past[r] = min(max(x.past[r]*load/least, 1), mostPast)
 		}
 		if x.full < full {
 			best, full = slices.Clone(x.units), x.full
@@ -125,8 +126,36 @@ func (x *settling) settle(least float64, work int) error {
 	return nil
 }
 
-// grow grows all trees anew, unit by unit.
-func (x *settling) grow() error {
+// lower grows settled trees on that are to be lower each time, since fewer levels fill sooner, as long as some are found that do hardly
+// worse and work is left, and reports whether any were. Trees over direct links are the cheapest ones, whatever their height.
+func (x *settling) lower(work int) (found bool) {
+	if x.direct() {
+		return false
+	}
+	clear(x.load)
+	for i := range x.units {
+		x.carry(&x.units[i], 1)
+	}
+	best, full := slices.Clone(x.units), x.full
+	goal := full / nearEnough
+	x.limit = x.height() - 1
+	for failed := 0; failed < lowerRounds && x.limit >= leastHeight && x.looked < work; failed++ {
+		if x.grow(goal) != nil {
+			break
+		}
+		if h := x.height(); x.full <= goal && h <= x.limit {
+			best, full, found = slices.Clone(x.units), x.full, true
+			x.limit, failed = h-1, 0
+		}
+	}
+	x.units, x.full = best, full
+	return found
+}
+
+// grow grows all trees anew, unit by unit, and has those without a direction of their own grow from their middle the next time. What
+// works longer than it should is dearer from then on.
+func (x *settling) grow(least float64) error {
+	clear(x.dear)
 	for i := range x.units {
 		x.carry(&x.units[i], -1)
 		u, err := x.cheapest(x.units[i].root)
@@ -134,9 +163,33 @@ func (x *settling) grow() error {
 			return err
 		}
 		x.units[i] = u
+		if x.undirected() {
+			x.units[i].root, _ = rerooted(u.trees[0].parent)
+		}
 	}
 	x.full = slices.Max(x.load)
+	for r, load := range x.load {
+		x.past[r] = min(max(x.past[r]*load/least, 1), mostPast)
+	}
 	return nil
+}
+
+// undirected reports whether data go along trees both ways.
+func (x *settling) undirected() bool { return len(x.ways) == 1 && x.ways[0].up && x.ways[0].down }
+
+// height is that of the highest tree.
+func (x *settling) height() (most int32) {
+	for i := range x.units {
+		u := &x.units[i]
+		for _, t := range u.trees {
+			root, parent := u.root, t.parent
+			if x.undirected() {
+				root, parent = rerooted(parent)
+			}
+			most = max(most, int32(height(parent, root)))
+		}
+	}
+	return most
 }
 
 // cheapest is a unit grown from the root, of those tried, from which that costs the least.
@@ -214,7 +267,10 @@ func (x *settling) price(a *arc, depth int32) float64 {
 		c += d.cost
 		time = max(time, t.time)
 	}
-	return c + x.near*time*float64(1+depth)
+	if c += x.near * time * float64(1+depth); depth >= x.limit {
+		c += tooHigh
+	}
+	return c
 }
 
 func (x *settling) dearer(t taken) dear {

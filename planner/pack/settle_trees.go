@@ -22,12 +22,14 @@ func (s *search) settle(ways ...*arcs) error {
 		if len(ways) > 1 {
 			x.anyRoot(s.g.Ranks, 10*s.o.Effort)
 		}
-		err := x.settle(float64(units)/s.bound.Rate.Float(), s.left)
-		if s.left -= x.looked; err != nil {
+		if err := x.settle(float64(units)/s.bound.Rate.Float(), s.left); err != nil {
 			return err
 		}
 		p := x.packing(units, s.use, s.g.t)
-		s.consider(p)
+		if s.consider(p); x.lower(s.left) {
+			s.consider(x.packing(units, s.use, s.g.t))
+		}
+		s.left -= x.looked
 		lower := p.Share > nearEnough && units < fewParts && !s.use.PerRoot()
 		if s.best != nil && s.best.Share > nearEnough && !lower {
 			break
