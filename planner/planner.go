@@ -84,6 +84,7 @@ type request struct {
 	spec   collective.Spec
 	o      Options
 	router *topology.Router
+	built  *schedule.Schedule // the last one; nil: none
 }
 
 func newRequest(t *topology.Topology, spec collective.Spec, o Options) *request {
@@ -109,9 +110,10 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 	s.TopologyName, s.TopologyHash, s.Tool = r.t.Name(), r.t.Hash(), Tool
 	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices()), "channels": fmt.Sprint(len(s.Channels))}
 	s.Needs = s.Uses()
-	if err := s.Validate(); err != nil {
+	if err := s.ValidateAfter(r.built); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
+	r.built = s
 	return s, nil
 }
 

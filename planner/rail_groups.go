@@ -15,25 +15,34 @@ type railGroups struct {
 	*reroutes
 	spec    collective.Spec
 	chunks  int
-	root    *railRoot                  // of a broadcast or reduce
-	kindOf  []int32                    // by group of the outermost tier, or node: which are equivalent
-	first   [][]int                    // by such kind: the nodes of the first of them
-	part    [][][]schedule.ChunkSet    // by rail, unit and node
-	passes  [][]railPass               // level 2, by stage, without a root's node
-	between map[[2]*railKind][]railHop // of an all-to-all
+	root    *railRoot                         // of a broadcast or reduce
+	kindOf  []int32                           // by group of the outermost tier, or node: which are equivalent
+	first   [][]int                           // by such kind: the nodes of the first of them
+	part    [][][]schedule.ChunkSet           // by rail, unit and node
+	steps   [][]int32                         // by depth and node: whose chunks are in equal steps with its own (see align)
+	passes  [][]railPass                      // level 2, by stage, without a root's node
+	whole   map[railUnits][]schedule.ChunkSet // once known: those of all nodes
+	between map[[2]*railKind][]railHop        // of an all-to-all
 }
 
 // railRun is neighbouring units of a rail.
 type railRun struct{ first, count int }
 
+type railUnits struct {
+	rail int
+	railRun
+}
+
 func newRailGroups(b *reroutes, spec collective.Spec, tiers [][]int32) *railGroups {
-	g := &railGroups{reroutes: b, spec: spec, between: map[[2]*railKind][]railHop{}}
+	g := &railGroups{reroutes: b, spec: spec, whole: map[railUnits][]schedule.ChunkSet{}, between: map[[2]*railKind][]railHop{}}
 	root := -1
 	if spec.Kind.Rooted() {
 		root = slices.IndexFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, int32(spec.Root)) })
 	}
-	g.classify(slices.Concat(tiers, [][]int32{identity(len(b.rank))}), root)
+	all := slices.Concat(tiers, [][]int32{identity(len(b.rank))})
+	g.classify(all, root)
 	g.number(root)
+	g.align(all)
 	if spec.Kind != collective.AllToAll {
 		first := make([]bool, len(b.rank))
 		for _, node := range slices.Concat(g.first...) {
@@ -156,6 +165,15 @@ func (g *railGroups) ofNode(rail int, x railRun, node int) schedule.ChunkSet {
 	return out
 }
 
+// ofAll are those of all nodes.
+func (g *railGroups) ofAll(rail int, x railRun) []schedule.ChunkSet {
+	key := railUnits{rail, x}
+	if g.whole[key] == nil {
+		g.whole[key] = g.ofNodes(rail, x, 0, len(g.rank))
+	}
+	return g.whole[key]
+}
+
 // ofNodes are those of nodes from one to before another.
 func (g *railGroups) ofNodes(rail int, x railRun, from, to int) []schedule.ChunkSet {
 	var list []schedule.ChunkSet
@@ -191,7 +209,7 @@ func (g *railGroups) around(node int) []schedule.Group {
 	k := g.kindOfNode(node)
 	for rail := range g.rails {
 		for _, x := range g.runs(rail, k) {
-			sets := g.ofNodes(rail, x, 0, len(g.rank))
+			sets := g.ofAll(rail, x)
 			var ranks schedule.RankList
 			for i := range g.rails {
 				if r := g.rank[node][(k.by[rail][x.first]+i)%g.rails]; r >= 0 {

@@ -155,19 +155,16 @@ func sendFirst(ops []schedule.Op, rank, ranks int) []schedule.Op {
 	return ops
 }
 
-// joinNeighbours makes one message of those between two ranks whose chunks follow one another.
+// joinNeighbours makes one message of those between two ranks whose chunks lie side by side, or do so in equal steps.
 // Both ends join the same: their places are those of the same chunks, or, as groups of a stage in
 // which two ranks are have them at the same distance, in the same copy of scratch.
 func joinNeighbours(ops []schedule.Op) []schedule.Op {
 	n := 0
 	for _, o := range ops {
 		if n > 0 && o.Kind == ops[n-1].Kind && o.Peer == ops[n-1].Peer {
-			if o.Kind == schedule.Send && followedBy(ops[n-1].Src, o.Src) {
-				ops[n-1].Src.Set.Count += o.Src.Set.Count
-				continue
-			}
-			if o.Kind == schedule.Recv && followedBy(ops[n-1].Dst, o.Dst) {
-				ops[n-1].Dst.Set.Count += o.Dst.Set.Count
+			before := &ops[n-1]
+			if o.Kind == schedule.Send && before.Src.Buf == o.Src.Buf && before.Src.Set.Widen(o.Src.Set) ||
+				o.Kind == schedule.Recv && before.Dst.Buf == o.Dst.Buf && before.Dst.Set.Widen(o.Dst.Set) {
 				continue
 			}
 		}
@@ -175,11 +172,4 @@ func joinNeighbours(ops []schedule.Op) []schedule.Op {
 		n++
 	}
 	return ops[:n]
-}
-
-// followedBy reports whether a place and another one are one range.
-func followedBy(l, next schedule.Loc) bool {
-	a, b := l.Set, next.Set
-	return l.Buf == next.Buf && a.Outer <= 1 && b.Outer <= 1 && (a.Stride == 1 || a.Count == 1) && (b.Stride == 1 || b.Count == 1) &&
-		a.First+a.Count == b.First
 }

@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 )
 
 // Over tiers of groups, data cross step by step: at every tier, what a group does not have yet enters each of the groups
@@ -24,6 +26,7 @@ type railTiers struct {
 
 // railPass is data of nodes that one node passes on to others.
 type railPass struct {
+	depth  int // of the groups within which it does
 	from   int32
 	of, to []int32
 }
@@ -108,9 +111,6 @@ type sibling struct{ at, of int }
 // leftOver reports whether it is among those that a group of fewer cannot take as many each of.
 func (s sibling) leftOver(n int) bool { return n > 0 && s.at >= max(n, s.of-s.of%n) }
 
-// hardlyMore reports whether one number is less than a sixth above another.
-func hardlyMore(a, than int) bool { return 6*a < 7*than }
-
 func (x *railTiers) stages() int { return len(x.children) }
 
 // entry is the node at which a node's data enter a group at some depth, to which it does not belong; −1: none.
@@ -131,7 +131,7 @@ func (x *railTiers) entry(depth int, group, of int32) int32 {
 func (x *railTiers) passes(first []bool) (out [][]railPass) {
 	holder := [][]int32{identity(len(first))} // by group of this depth and by owner: who passes data on to the groups below it
 	for stage := range x.stages() {
-		inside, outside := newRailPasses(first), newRailPasses(first)
+		inside, outside := newRailPasses(stage, first), newRailPasses(stage, first)
 		holder = x.pass(stage, holder, inside, outside)
 		out = append(out, inside.joined())
 		if list := outside.joined(); len(list) > 0 {
@@ -183,12 +183,13 @@ func (x *railTiers) pass(stage int, holder [][]int32, inside, outside *railPasse
 
 // railPasses collects those of a stage.
 type railPasses struct {
+	depth int
 	first []bool
 	lists [][]railPass // by who passes on: data of one node each
 }
 
-func newRailPasses(first []bool) *railPasses {
-	return &railPasses{first: first, lists: make([][]railPass, len(first))}
+func newRailPasses(depth int, first []bool) *railPasses {
+	return &railPasses{depth: depth, first: first, lists: make([][]railPass, len(first))}
 }
 
 // add notes that a node passes data on; to itself, that it has them.
@@ -198,7 +199,7 @@ func (p *railPasses) add(from, of, to int32) {
 	}
 	list := &p.lists[from]
 	if n := len(*list); n == 0 || (*list)[n-1].of[0] != of {
-		*list = append(*list, railPass{from: from, of: []int32{of}})
+		*list = append(*list, railPass{depth: p.depth, from: from, of: []int32{of}})
 	}
 	if to != from {
 		x := &(*list)[len(*list)-1]
@@ -219,7 +220,7 @@ func (p *railPasses) joined() (out []railPass) {
 			if !ok {
 				i = len(out)
 				at[string(key)] = i
-				out = append(out, railPass{from: x.from, to: x.to})
+				out = append(out, railPass{depth: p.depth, from: x.from, to: x.to})
 			}
 			out[i].of = append(out[i].of, x.of...)
 		}
@@ -229,22 +230,95 @@ func (p *railPasses) joined() (out []railPass) {
 
 // passing are the groups in which a stage's data are passed on over the rails: whoever has them, and who gets them.
 func (g *railGroups) passing(passes []railPass) (out []schedule.Group) {
+	kinds := make([][]*railKind, len(passes))
+	for i, p := range passes {
+		kinds[i] = g.kindsOf(append(p.to[:len(p.to):len(p.to)], p.from))
+	}
 	for rail := range g.rails {
-		for _, x := range g.runs(rail, g.kinds...) {
-			for _, p := range passes {
-				ranks := schedule.RankList{g.through(int(p.from), rail, x)}
-				for _, to := range p.to {
-					ranks = append(ranks, g.through(int(to), rail, x))
-				}
-				var list []schedule.ChunkSet
-				for _, of := range p.of {
-					list = append(list, g.ofNode(rail, x, int(of)))
-				}
-				for _, set := range schedule.Union(list) {
-					out = append(out, schedule.Group{Ranks: ranks, Whole: set})
+		for i, p := range passes {
+			for _, of := range g.inSteps(p) {
+				for _, x := range g.runs(rail, kinds[i]...) {
+					ranks := schedule.RankList{g.through(int(p.from), rail, x)}
+					for _, to := range p.to {
+						ranks = append(ranks, g.through(int(to), rail, x))
+					}
+					var list []schedule.ChunkSet
+					for _, node := range of {
+						list = append(list, g.ofNode(rail, x, int(node)))
+					}
+					for _, set := range schedule.Union(list) {
+						out = append(out, schedule.Group{Ranks: ranks, Whole: set})
+					}
 				}
 			}
 		}
 	}
 	return out
+}
+
+// kindsOf are the kinds of some nodes, each once.
+func (b *reroutes) kindsOf(nodes []int32) (out []*railKind) {
+	for _, n := range nodes {
+		if k := b.kinds[b.kind[n]]; !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// inSteps are the nodes of which a node passes data on, in lists of those that are numbered in steps (see align).
+func (g *railGroups) inSteps(p railPass) (out [][]int32) {
+	at := map[int32]int{}
+	for _, of := range p.of {
+		steps := g.steps[p.depth][of]
+		i, ok := at[steps]
+		if !ok {
+			i = len(out)
+			at[steps], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], of)
+	}
+	return out
+}
+
+// align numbers nodes by what groups they are in, of each tier, outermost first: those have one number that have as many chunks node
+// by node, as far as both have nodes. From one to the next of such groups, chunks of nodes that stand at one place are in equal steps,
+// whichever place that is. To groups of others they are so at some places only: were these joined there, nodes at equivalent places would
+// do different things. What is passed on within groups of some depth goes by these and those below.
+func (g *railGroups) align(tiers [][]int32) {
+	keys := make([][]byte, len(g.rank))
+	g.steps = make([][]int32, len(tiers))
+	for depth := len(tiers) - 1; depth >= 0; depth-- {
+		of := tiers[max(depth-1, 0)]
+		class := g.aligned(of)
+		names := make([]string, len(keys))
+		for node, group := range of {
+			keys[node] = binary.AppendVarint(keys[node], class[group])
+			names[node] = string(keys[node])
+		}
+		g.steps[depth] = symmetry.Number(names).Of
+	}
+}
+
+// aligned numbers groups of nodes by how many chunks these have, as far as both have nodes.
+func (g *railGroups) aligned(of []int32) (class []int64) {
+	counts := make([][]byte, of[len(of)-1]+1) // by group
+	for node, group := range of {
+		for _, units := range g.part {
+			for _, parts := range units {
+				counts[group] = binary.AppendVarint(counts[group], int64(parts[node].Count))
+			}
+		}
+	}
+	var longest [][]byte
+	for _, key := range counts {
+		i := slices.IndexFunc(longest, func(x []byte) bool { return bytes.HasPrefix(x, key) || bytes.HasPrefix(key, x) })
+		if i < 0 {
+			i, longest = len(longest), append(longest, key)
+		}
+		if class = append(class, int64(i)); len(key) > len(longest[i]) {
+			longest[i] = key
+		}
+	}
+	return class
 }

@@ -18,13 +18,9 @@ func buildReroutedRails(r *request) (*schedule.Schedule, error) { return r.overT
 // buildTieredRails is the same tier by tier: as many fewer messages as there are nodes for each group. Where
 // nodes are alike and groups of one size, hierarchical_two_shot is that.
 func buildTieredRails(r *request) (*schedule.Schedule, error) {
-	tiers := r.nodeTiers()
+	tiers := r.t.NodeTiers()
 	if len(tiers) == 0 {
 		return nil, notApplicable("there is one tier only")
-	}
-	if nodes := r.nodes(); r.spec.Ranks > maxRing && slices.ContainsFunc(nodes, func(x []int32) bool { return len(x) != len(nodes[0]) }) {
-		// chunks of a rail are then not in equal steps, so that messages differ by place and hardly fold
-		return nil, notApplicable("of more than %d ranks, nodes have to be of one size", maxRing)
 	}
 	return r.overTiers(tiers)
 }
@@ -54,57 +50,10 @@ func (r *request) overTiers(tiers [][]int32) (*schedule.Schedule, error) {
 	return of(staggered(ch)...), nil
 }
 
-// nodeTiers are the tiers of groups of nodes, outermost first: of consecutive nodes, within those of the next tier out.
-func (r *request) nodeTiers() (out [][]int32) {
-	for _, tier := range r.t.Tiers()[1:] {
-		of := make([]int32, r.t.NumNodes())
-		for rank := range r.spec.Ranks {
-			of[r.t.NodeOf(rank)] = tier.Of[rank]
-		}
-		nested := slices.IsSorted(of)
-		for n := range of[1:] {
-			nested = nested && (len(out) == 0 || of[n] == of[n+1] || out[0][n] != out[0][n+1])
-		}
-		if nested {
-			out = append([][]int32{of}, out...)
-		}
-	}
-	return withoutRemainders(out)
-}
-
-// withoutRemainders joins a group that is small beside the one before it in the same group of the tier above to that one: alone, its few
-// nodes would take in, between them, as many messages as others do between many.
-func withoutRemainders(tiers [][]int32) (out [][]int32) {
-	for _, of := range tiers {
-		above, joined, sizes := make([]int32, len(of)), make([]int32, len(of)), []int{}
-		if len(out) > 0 {
-			above = out[len(out)-1]
-		}
-		for n := 0; n < len(of); {
-			first, last := n, len(sizes)-1
-			for n < len(of) && of[n] == of[first] {
-				n++
-			}
-			if last >= 0 && above[first] == above[first-1] && hardlyMore(sizes[last]+n-first, sizes[last]) {
-				sizes[last] += n - first
-			} else {
-				sizes, last = append(sizes, n-first), last+1
-			}
-			for i := first; i < n; i++ {
-				joined[i] = int32(last)
-			}
-		}
-		if last := len(of) - 1; joined[last] > above[last] {
-			out = append(out, joined)
-		}
-	}
-	return out
-}
-
 // regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
 func regularTiers(r *request) bool {
 	dims, _ := r.t.Grid()
-	return healthy(r) && (len(dims) == len(r.nodeTiers())+2 || len(r.nodeTiers()) == 0)
+	return healthy(r) && (len(dims) == len(r.t.NodeTiers())+2 || len(r.t.NodeTiers()) == 0)
 }
 
 // staggered is a channel twice, with half of the data each, in unlike numbers of slices:

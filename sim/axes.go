@@ -14,6 +14,7 @@ import (
 // that a group has in the one above it, of which groups of several sizes do not all have as many.
 type nodeAxes struct {
 	*nodeSymmetry
+	channels   []schedule.Channel
 	dims       []int32 // outermost first
 	place      []int32 // by node: where it is in the grid (see symmetry.NewProduct)
 	along      []schedule.Along
@@ -23,7 +24,7 @@ type nodeAxes struct {
 
 // newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
 func newNodeAxes(y *nodeSymmetry, t *topology.Topology, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y}
+	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels}
 	for i := range s.Channels {
 		dims, along := x.axes(s, i)
 		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
@@ -63,36 +64,28 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 	return nil, nil
 }
 
-// byTiers makes the topology's tiers the axes, if what all channels take for nodes is groups of its outermost one: each of these is one, or
-// several joined (which is then what the outermost axis is of).
+// byTiers makes the topology's tiers of nodes the axes, if groups of the outermost one are what all channels take for nodes.
 func (x *nodeAxes) byTiers(t *topology.Topology, s *schedule.Schedule) bool {
-	groups := [][]int32{make([]int32, len(x.first))} // by tier, outermost first, from all nodes to each
-	for i := len(t.Tiers()) - 1; i >= 0; i-- {
-		of := make([]int32, len(x.first))
-		for n, r := range x.first {
-			of[n] = t.Tiers()[i].Of[r]
-		}
-		groups = append(groups, of)
+	tiers := t.NodeTiers()
+	if len(tiers) == 0 {
+		return false
 	}
-	var joined []int32
 	for i := range s.Channels {
 		k := s.Channels[i].Kinds
-		if k == nil || len(groups) < 3 {
+		if k == nil {
 			return false
 		}
-		var own []int32
 		for n, in := range x.inKinds(k) {
-			if n > 0 && groups[1][n] == groups[1][n-1] && in.group != own[n-1] {
+			if in.group != tiers[0][n] {
 				return false
 			}
-			own = append(own, in.group)
 		}
-		if i > 0 && !slices.Equal(own, joined) {
-			return false
-		}
-		joined = own
 	}
-	groups[1] = joined
+	nodes := make([]int32, len(x.first)) // groups by themselves
+	for n := range nodes {
+		nodes[n] = int32(n)
+	}
+	groups := slices.Concat([][]int32{make([]int32, len(x.first))}, tiers, [][]int32{nodes}) // from all nodes to each
 	x.dims, x.along, x.place = nil, nil, make([]int32, len(x.first))
 	for i, of := range groups[1:] {
 		number, next := map[int32]int32{}, map[int32]int32{} // of a group; in the one above it

@@ -87,6 +87,9 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 		})
 	}
 	for c, times := range x.times {
+		if c > 0 && x.channels[c].SharesPrograms(&x.channels[c-1]) {
+			continue
+		}
 		if times > 0 && !programs.BearsOut(c, ranks, moves) {
 			return false
 		}

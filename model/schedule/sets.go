@@ -67,6 +67,35 @@ func (c *ChunkSet) repeat(times, step int32) {
 	}
 }
 
+// Widen adds a set whose ranges each follow one of the set's own, if that is so.
+func (c *ChunkSet) Widen(next ChunkSet) bool {
+	a, b := c.inRanges(), next.inRanges()
+	if a.Stride != 1 || b.Stride != 1 || b.First != a.First+a.Count || a.Outer != b.Outer || a.OuterStride != b.OuterStride ||
+		a.Outer > 1 && a.Count+b.Count > a.OuterStride {
+		return false
+	}
+	*c = a
+	if c.Count += b.Count; c.Outer > 1 && c.Count == c.OuterStride {
+		*c = Range(c.First, c.Count*c.Outer)
+	}
+	return true
+}
+
+// inRanges is a set with its numbers in ranges: of one number each where these are apart.
+func (c ChunkSet) inRanges() ChunkSet {
+	switch {
+	case c.Outer > 1:
+	case c.Count == 1 || c.Stride == 1:
+		return Range(c.First, c.Count)
+	default:
+		return ChunkSet{First: c.First, Count: 1, Stride: 1, Outer: c.Count, OuterStride: c.Stride}
+	}
+	if c.Count == 1 {
+		c.Stride = 1
+	}
+	return c
+}
+
 // Union are disjoint ranges as few sets; it puts them in order.
 func Union(ranges []ChunkSet) []ChunkSet {
 	slices.SortFunc(ranges, func(a, b ChunkSet) int { return cmp.Compare(a.First, b.First) })

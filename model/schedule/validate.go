@@ -20,7 +20,10 @@ const (
 
 // Validate checks the form: that every number is in range and every generator exists.
 // Whether the schedule computes its collective is Check's business.
-func (s *Schedule) Validate() error {
+func (s *Schedule) Validate() error { return s.ValidateAfter(nil) }
+
+// ValidateAfter is Validate, given that another schedule, if there is one, is valid: what the two share in memory is not looked at again.
+func (s *Schedule) ValidateAfter(valid *Schedule) error {
 	if err := s.Spec.Validate(); err != nil {
 		return fmt.Errorf("schedule: %w", err)
 	}
@@ -33,6 +36,9 @@ func (s *Schedule) Validate() error {
 		return fmt.Errorf("schedule: %d channels: must be from 1 to %d", len(s.Channels), maxChannels)
 	}
 	var before *Channel
+	if valid != nil && valid.Spec.Kind == s.Spec.Kind && valid.Spec.Ranks == s.Spec.Ranks && valid.Spec.Root == s.Spec.Root {
+		before = &valid.Channels[len(valid.Channels)-1]
+	}
 	for c := range s.Channels {
 		ch := &s.Channels[c]
 		if err := s.validateChannel(ch, before); err != nil {
@@ -49,8 +55,8 @@ func (s *Schedule) Validate() error {
 	return nil
 }
 
-// sharesPrograms reports whether a channel has the very phases of another, in memory, so that they are right if those are.
-func (ch *Channel) sharesPrograms(o *Channel) bool {
+// SharesPrograms reports whether a channel has the very phases of another, in memory, so that they are right if those are.
+func (ch *Channel) SharesPrograms(o *Channel) bool {
 	return len(ch.Phases) > 0 && len(ch.Phases) == len(o.Phases) && &ch.Phases[0] == &o.Phases[0] && ch.Kinds == o.Kinds &&
 		ch.Trees == o.Trees && ch.Chunks == o.Chunks
 }
@@ -66,7 +72,7 @@ func (s *Schedule) validateChannel(ch, before *Channel) error {
 		return fmt.Errorf("%d chunks: must be a multiple of the collective's %d blocks, at most %d", ch.Chunks, blocks, maxChunks)
 	case len(ch.Phases) > MaxPhases:
 		return fmt.Errorf("%d phases: at most %d", len(ch.Phases), MaxPhases)
-	case before != nil && ch.sharesPrograms(before): // of the two, little else differs
+	case before != nil && ch.SharesPrograms(before): // of the two, little else differs
 		return nil
 	}
 	if ch.Kinds != nil {

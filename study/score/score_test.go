@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -32,6 +33,45 @@ func TestWorkDoesNotGrowWithRanks(t *testing.T) {
 		}
 		if len(large) < 2 {
 			t.Errorf("%v: only %v were compiled", kind, large)
+		}
+	}
+}
+
+// TestDegradedNodesCostAsFew builds a plan over tiers of nodes, of which the last group is larger. Where a node has lost an adapter or a GPU,
+// or an adapter is slow, few ranks stand for all others as before, wherever that node is: those of it, at its place, and in its group.
+func TestDegradedNodesCostAsFew(t *testing.T) {
+	work := func(nodes int, faults ...string) int64 {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(faults) > 0 {
+			if topo, err = topo.Degrade(gen.Faults(faults...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}, "tiered_rails", planner.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(faults) > 1 {
+			if err := schedule.Check(x, topo); err != nil {
+				t.Error(err)
+			}
+		}
+		p, err := New(topo, cost.Line).within(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Work()
+	}
+	healthy := work(64)
+	if n := work(98); n > 10*healthy {
+		t.Errorf("%d operations of 98 nodes, %d of 64", n, healthy)
+	}
+	for _, faults := range [][]string{{"nic:node3/nic2"}, {"nic:node40/nic0=0.5"}, {"gpu:node97/gpu7"}, {"nic:node0/nic1", "gpu:node50/gpu4"}} {
+		if n := work(98, faults...); n > 20*int64(len(faults))*healthy {
+			t.Errorf("%v: %d operations, %d where nothing has failed", faults, n, healthy)
 		}
 	}
 }
