@@ -403,7 +403,11 @@ func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
 	}
 	seen := map[topology.DeviceID]bool{}
 	var total float64
-	for i, nic := range router.NICsTo(r, other) {
+	route, _, err := router.Ends(r, other)
+	if err != nil {
+		return 0
+	}
+	for i, nic := range route.NICs {
 		if i%2 == 0 && !seen[nic] { // this rank's own
 			seen[nic] = true
 			for _, l := range t.Out(nic) {

@@ -22,27 +22,6 @@ func (r *Router) Reaches(src, dst int) bool {
 	return err == nil
 }
 
-// NICsTo are the adapters that the route between two ranks goes through, as Route.NICs; nil: none, or there is no route. Where these of
-// both are on one network, the route is not looked for: in networks of three levels it is hundreds of hops.
-func (r *Router) NICsTo(src, dst int) (out []DeviceID) {
-	a, b := r.t.ranks[src], r.t.ranks[dst]
-	if n := r.network(src); n != noNetwork && n == r.network(dst) && r.t.NodeOf(src) != r.t.NodeOf(dst) {
-		if _, ok := r.switched(a, b, false); ok {
-			return nil
-		}
-		from, to := r.nicsOf(a), r.nicsOf(b)
-		for k := range max(len(from), len(to)) {
-			out = append(out, from[k%len(from)], to[k%len(to)])
-		}
-		return out
-	}
-	route, err := r.inParts(src, dst, 0)
-	if err != nil {
-		return nil
-	}
-	return route.NICs
-}
-
 // ReachesAll reports whether it is easily seen that all ranks reach one another: over one
 // network, and inside each node.
 func (r *Router) ReachesAll() bool {
