@@ -8,9 +8,9 @@ import (
 	"railyard/model/units"
 )
 
-// near are the ranks that each rank has an edge to.
+// near are the vertices that each vertex has an edge to.
 func (g *Graph) near() [][]int32 {
-	out := make([][]int32, g.Ranks)
+	out := make([][]int32, g.Vertices)
 	for _, e := range g.Edges {
 		out[e.From] = append(out[e.From], e.To)
 	}
@@ -23,28 +23,26 @@ func (g *Graph) middle() (rank int, depth []int32) {
 	near := g.near()
 	least := int32(math.MaxInt32)
 	for v := range g.Ranks {
-		if d := hopsFrom(near, int32(v)); slices.Max(d) < least {
+		if d, _ := nearest(near, int32(v)); slices.Max(d) < least {
 			rank, depth, least = v, d, slices.Max(d)
 		}
 	}
 	return rank, depth
 }
 
-// hopsFrom are those from a vertex; a rank that is not reached is at 0.
-func hopsFrom(near [][]int32, from int32) []int32 {
-	out := make([]int32, len(near))
-	seen := make([]bool, len(near))
-	seen[from] = true
-	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+// nearest are the hops from a vertex to all others, and from whom these are reached first; 0 and −1 where one is not reached.
+func nearest(near [][]int32, root int32) (depth, parent []int32) {
+	depth, parent = make([]int32, len(near)), slices.Repeat([]int32{-1}, len(near))
+	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
 		v := queue[0]
 		for _, w := range near[v] {
-			if !seen[w] {
-				seen[w], out[w] = true, out[v]+1
+			if w != root && parent[w] < 0 {
+				depth[w], parent[w] = depth[v]+1, v
 				queue = append(queue, w)
 			}
 		}
 	}
-	return out
+	return depth, parent
 }
 
 // rerooted is a tree with its root in the middle of its longest path.
@@ -56,35 +54,17 @@ func rerooted(parent []int32) (int32, []int32) {
 		}
 	}
 	farthest := func(from int32) int32 {
-		dist := hopsFrom(near, from)
-		return int32(slices.Index(dist, slices.Max(dist)))
+		depth, _ := nearest(near, from)
+		return int32(slices.Index(depth, slices.Max(depth)))
 	}
 	a := farthest(0)
-	b := farthest(a)
-	down := toward(near, a)
-	root := b
-	for range slices.Max(hopsFrom(near, a)) / 2 {
+	root := farthest(a)
+	depth, down := nearest(near, a)
+	for range slices.Max(depth) / 2 {
 		root = down[root]
 	}
-	return root, toward(near, root)
-}
-
-// toward are the parents when a tree hangs at a root.
-func toward(near [][]int32, root int32) []int32 {
-	parent := make([]int32, len(near))
-	for v := range parent {
-		parent[v] = -1
-	}
-	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
-		v := queue[0]
-		for _, w := range near[v] {
-			if w != root && parent[w] < 0 && w != parent[v] {
-				parent[w] = v
-				queue = append(queue, w)
-			}
-		}
-	}
-	return parent
+	_, up := nearest(near, root)
+	return root, up
 }
 
 // rerootAtCentres hangs every tree of an all-reduce up in its own middle, which changes nothing for

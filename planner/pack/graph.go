@@ -131,20 +131,7 @@ func (g *Graph) symmetric() bool { return slices.Equal(g.Edges, g.Reversed().Edg
 // Joined reports whether data from any rank reach all others, passed on by ranks too.
 func (g *Graph) Joined() bool {
 	for _, g := range []*Graph{g, g.Reversed()} {
-		seen, count := make([]bool, g.Vertices), 1
-		seen[0] = true
-		start := g.starts()
-		for front := []int32{0}; len(front) > 0; front = front[1:] {
-			for _, e := range g.Edges[start[front[0]]:start[front[0]+1]] {
-				if seen[e.To] {
-					continue
-				}
-				if seen[e.To], front = true, append(front, e.To); int(e.To) < g.Ranks {
-					count++
-				}
-			}
-		}
-		if count < g.Ranks {
+		if _, parent := nearest(g.near(), 0); slices.Contains(parent[1:g.Ranks], -1) {
 			return false
 		}
 	}
