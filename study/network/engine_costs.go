@@ -1,0 +1,206 @@
+package network
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"railyard/model/cost"
+	"railyard/model/units"
+)
+
+// slowest and fastest rates that are looked for, in bytes/s.
+const slowest, fastest = 1e6, 1e14
+
+// engineCost is one that rows tell: from low to high, the larger the longer.
+type engineCost struct {
+	low, high, value float64
+	gap              bool
+	alpha            int // of a gap: which cost is α of its messages
+	set              func(float64)
+}
+
+const soon, late = 10 * float64(units.Nanosecond), 1e5 * float64(units.Microsecond)
+
+func alphaOf(c *cost.Curve) engineCost {
+	return engineCost{low: soon, high: late, set: func(x float64) {
+		for i := range c.Segments {
+			c.Segments[i].Alpha = units.Time(x)
+		}
+	}}
+}
+
+// rateCost is that of some equal rates; what is as fast as any is no limit.
+func rateCost(rates ...*units.Rate) engineCost {
+	return engineCost{low: slowest, high: fastest, set: func(x float64) {
+		for _, r := range rates {
+			if *r = 0; x > slowest {
+				*r = units.Rate(slowest * fastest / x)
+			}
+		}
+	}}
+}
+
+// furtherCost is that of channels that begin and end together, where each is a stream; 0 where rows do not show it, or one kernel runs all.
+func furtherCost(c *cost.Curve) engineCost {
+	x := engineCost{low: soon, high: late, set: func(x float64) {
+		if c.Further = 0; x > soon {
+			c.Further = units.Time(x)
+		}
+	}}
+	if !c.Channels {
+		x.high = x.low
+	}
+	return x
+}
+
+// partCost is that of parts of a message that leave at once, where one thread takes them.
+func partCost(c *cost.Curve) engineCost {
+	if c.Channels {
+		return engineCost{low: soon, high: soon, set: func(float64) {}}
+	}
+	return engineCost{low: soon, high: late, set: func(x float64) { c.Part = units.Time(x) }}
+}
+
+// ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
+// them.
+func (f *engineFit) ofMessages(alpha, c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
+	costs = []engineCost{alphaOf(alpha)}
+	if err := f.find(&costs[0], rows[:1]); err != nil {
+		return nil, err
+	}
+	for i := range c.Segments[2:] {
+		s := &c.Segments[i+2]
+		rates := []*units.Rate{&s.Rate}
+		if i == 0 {
+			rates = append(rates, &c.Segments[0].Rate, &c.Segments[1].Rate)
+		}
+		x := rateCost(rates...)
+		if err := f.find(&x, atSize(rows, s.From)); err != nil {
+			return nil, err
+		}
+		if x.value > x.low {
+			costs = append(costs, x)
+		}
+	}
+	return costs, nil
+}
+
+// shown is by how much rows take longer than without a cost, at least, where they show it: as a logarithm.
+const shown = 0.03
+
+// find sets a cost so that those rows take as long as they did that show it; the least there is where none does.
+func (f *engineFit) find(c *engineCost, rows []engineRow) error {
+	c.value = c.low
+	c.set(c.low)
+	off, err := f.off(rows)
+	if err != nil {
+		return err
+	}
+	var show []engineRow
+	for i := range rows {
+		if off[i] < -shown {
+			show = append(show, rows[i])
+		}
+	}
+	return f.solve(show, c.low, c.high, func(x float64) {
+		c.value = x
+		c.set(x)
+	})
+}
+
+// leastShare is the least that is looked for: so many messages an adapter carries as fast as one.
+const leastShare = 1. / 256
+
+// shownBy are the rows that show a cost best.
+type shownBy struct {
+	cost engineCost
+	rows []engineRow
+}
+
+// gapOf is that of a curve's messages behind one another, at most what one takes: α, one of the costs.
+func gapOf(c *cost.Curve, costs []engineCost, alpha int) engineCost {
+	return engineCost{low: soon, high: costs[alpha].value, gap: true, alpha: alpha, set: func(x float64) { c.Gap = units.Time(x) }}
+}
+
+// costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
+func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
+	c := f.between
+	shared, err := f.shared()
+	if err != nil {
+		return nil, nil, err
+	}
+	if costs, err = f.ofMessages(cmp.Or(f.ahead, c), c, f.alone()); err != nil {
+		return nil, nil, err
+	}
+	if f.ahead != nil {
+		back := alphaOf(c)
+		if err := f.find(&back, f.turns()); err != nil {
+			return nil, nil, err
+		}
+		costs = slices.Insert(costs, 0, back)
+	}
+	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
+	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
+		{shared[1], f.largest(away)}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
+		{furtherCost(c), f.smallest(beside)}, {partCost(c), f.smallest(beside)}, {gapOf(c, costs, 0), f.furtherMessages(toAll, sliced)}}
+	if f.ahead != nil {
+		patterns := []string{spread}
+		if c.Channels {
+			patterns = append(patterns, beside)
+		}
+		show = append(show, shownBy{gapOf(f.ahead, costs, 1), f.furtherMessages(patterns...)})
+	}
+	for _, x := range show {
+		if err := f.find(&x.cost, x.rows); err != nil {
+			return nil, nil, err
+		}
+		if x.cost.value > x.cost.low || x.cost.gap {
+			costs = append(costs, x.cost)
+		}
+	}
+	for _, pattern := range crossing {
+		rows = append(rows, f.rows[pattern]...)
+	}
+	return costs, rows, nil
+}
+
+// shared are the rates of what carries a rank's messages, and of what a node's share each way and both ways, as slow as rows let them be.
+func (f *engineFit) shared() ([]engineCost, error) {
+	c := f.between
+	out := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
+	for i := range out {
+		if err := f.limit(&out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// crossing are the patterns that show what messages between nodes cost.
+var crossing = []string{single, beside, spread, away, oneByOne, answered, toAll, sliced}
+
+// limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
+func (f *engineFit) limit(c *engineCost) error {
+	var rows []engineRow
+	for _, pattern := range crossing {
+		rows = append(rows, f.largest(pattern)...)
+	}
+	low, high := c.low, c.high
+	for range halvings {
+		x := math.Sqrt(low * high)
+		c.set(x)
+		off, err := f.off(rows)
+		if err != nil {
+			return err
+		}
+		if slices.Max(off) > 0 {
+			high = x
+		} else {
+			low = x
+		}
+	}
+	c.set(c.low)
+	c.high = low
+	return nil
+}
