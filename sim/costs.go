@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -64,6 +65,9 @@ func (c *compiler) together() map[pair]int32 {
 	type part struct {
 		pair
 		channel int32
+	}
+	if !slices.ContainsFunc(c.profile.Curves, func(x cost.Curve) bool { return x.Part > 0 }) {
+		return nil // of millions of connections none has to be looked at
 	}
 	seen, parts := map[part]bool{}, map[pair]int32{}
 	for i := range c.conns {
