@@ -206,14 +206,14 @@ func (c *contest) promises(i int) bool {
 	return c.price(i) < best || c.price(i) == best && i < c.best
 }
 
-// aSlice is which part of the budget, once that is spent, a candidate may take all the same: compiling others may have spent it.
-const aSlice = 64
+// little is which part of the budget, once that is spent, a candidate may take all the same: compiling others may have spent it.
+const little = 64
 
 // affords reports whether the budget is left for a candidate: while half of it is, for any that the whole of it suffices for; then only
 // for what the rest suffices for, what has been foretold, of which more is known than that it may be faster, or what takes little.
 func (c *contest) affords(i int) bool {
 	work, budget, left := c.work(i), int64(c.budget), int64(c.budget)-(c.score.Spent()-c.before)
-	if work > 0 && work <= budget/aSlice {
+	if work > 0 && work <= budget/little {
 		return true
 	}
 	return left > 0 && (2*left > budget && work <= budget || work <= left || c.looks[i].foretold > 0)

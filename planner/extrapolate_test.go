@@ -109,7 +109,7 @@ func TestLittleIsPlayedOfASpentBudget(t *testing.T) {
 		score := costly{pipelines{math.MaxInt, new(int64)}, budget}
 		deepest := 0
 		for _, s := range all {
-			if score.Work(s) <= max(int64(budget)/aSlice, cheap) {
+			if score.Work(s) <= max(int64(budget)/little, cheap) {
 				deepest = max(deepest, s.Channels[0].Depth())
 			}
 		}

@@ -396,7 +396,7 @@ func (d *diagnosis) fastAndSlow() (fast, slow []report.GroupRow) {
 	}
 	rows := slices.SortedStableFunc(slices.Values(d.doc.Rows), func(a, b report.GroupRow) int { return cmp.Compare(a.Longer, b.Longer) })
 	rows = slices.DeleteFunc(rows, func(r report.GroupRow) bool { return r.Nodes != most || r.Adapters != "" })
-	at, widest := len(rows), 4*d.Repeats
+	at, widest := len(rows), 4*d.Repeats // two repeats are further apart in one of 200 pairs
 	for i := 1; i < len(rows); i++ {
 		if gap := math.Log(rows[i].Longer / rows[i-1].Longer); gap > widest {
 			at, widest = i, gap
