@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -45,7 +46,9 @@ type compiler struct {
 	prog     []op
 	loop     loop // of prog
 	conn     []int32
-	out      []bool // by local connection: the lane sends on it
+	with     []int32 // by local connection: the peer
+	out      []bool  // the same: the lane sends on it
+	turned   map[turnKey]*turnedProgram
 }
 
 // ends says what both programs do on a connection.
@@ -68,8 +71,8 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
 		router:  topology.NewRouter(t),
 		routeOf: map[routeKey]int32{}, trunkOf: map[trunkKey]*trunk{}, connOf: map[connKey]int32{},
-		progSeqs: map[int32][]sequence{},
-		peers:    make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
+		progSeqs: map[int32][]sequence{}, turned: map[turnKey]*turnedProgram{},
+		peers: make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
 	for i := range jobs {
 		paths, err := c.pathsOf(&jobs[i])
@@ -140,13 +143,12 @@ func (c *compiler) expand() error {
 				if ph+1 < len(phases) && !phases[ph+1].Apart {
 					l.after = id + int32(len(ranks))
 				}
-				var again schedule.Loop
-				buf, again = c.program(buf[:0], s, ph, int(r))
-				if c.compiled += int64(len(buf)); c.options.Operations > 0 && c.compiled > c.options.Operations {
-					return ErrTooLong
-				}
-				if err := c.lane(id, &l, buf, again); err != nil {
+				var err error
+				if buf, err = c.compileLane(id, &l, buf, s, int(r)); err != nil {
 					return err
+				}
+				if c.options.Operations > 0 && c.compiled > c.options.Operations {
+					return ErrTooLong
 				}
 				c.lanes = append(c.lanes, l)
 			}
@@ -165,6 +167,57 @@ func (c *compiler) begin(job int32) {
 	c.row, c.counted = c.job.Schedule.Spec.LargestRow(), c.job.Schedule.Spec.Kind == collective.AllToAllV
 	c.levels = len(c.profile.Memory) > 0
 	c.x = schedule.NewExpander(c.job.Schedule)
+}
+
+// compileLane compiles the program of a rank, or enters one that another of its phase has turned.
+func (c *compiler) compileLane(id int32, l *lane, buf []schedule.Op, s strand, rank int) ([]schedule.Op, error) {
+	at, turns := schedule.Turned{}, false
+	if c.symmetry == nil { // else there are few, and one connection may be several of theirs
+		at, turns = c.x.Turned(int(s.channel), int(l.phase), rank)
+	}
+	key := turnKey{l.channel, l.phase, at.Group}
+	if first, known := c.turned[key]; turns && known {
+		return buf, c.turn(id, l, first, at)
+	}
+	buf, again := c.program(buf[:0], s, int(l.phase), rank)
+	c.compiled += int64(len(buf))
+	if err := c.lane(id, l, buf, again); err != nil || !turns {
+		return buf, err
+	}
+	first := &turnedProgram{lane: *l, out: slices.Clone(c.out)}
+	for _, peer := range c.with {
+		first.behind = append(first.behind, at.Behind(peer))
+	}
+	c.turned[key] = first
+	return buf, nil
+}
+
+// turnKey tells programs apart that ranks of a phase have in common but for whom they name.
+type turnKey struct {
+	channel, phase int32
+	group          schedule.TurnedGroup
+}
+
+// turnedProgram is one of them, and by its number of a connection, how far behind the peer is, and whether it sends there.
+type turnedProgram struct {
+	lane   lane
+	behind []int
+	out    []bool
+}
+
+// turn enters a lane that does what the first of its phase does, with other peers.
+func (c *compiler) turn(id int32, l *lane, first *turnedProgram, at schedule.Turned) error {
+	c.conn, c.out = c.conn[:0], first.out
+	for i, n := range first.behind {
+		k, err := c.connect(l, at.Rank(n), first.out[i])
+		if err != nil {
+			return err
+		}
+		c.conn = append(c.conn, k)
+	}
+	c.compiled += int64(len(c.conn))
+	l.first, l.end, l.loop = first.lane.first, first.lane.end, first.lane.loop
+	return c.enter(id, l)
 }
 
 // program is that of a rank in a phase, in a single slice what repeats only once.
@@ -193,7 +246,7 @@ func (c *compiler) joins() bool { return c.symmetry != nil && c.symmetry.joins }
 
 // lane compiles one program and enters it and its connections.
 func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loop) error {
-	c.prog, c.conn, c.out = c.prog[:0], c.conn[:0], c.out[:0]
+	c.prog, c.conn, c.with, c.out = c.prog[:0], c.conn[:0], c.with[:0], c.out[:0]
 	c.loop = loop{laps: 1}
 	for i := range ops {
 		if again.Times > 1 && i == again.First {
@@ -231,7 +284,13 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 	if err != nil {
 		return err
 	}
-	l.first, l.end, l.loop, l.conns = first, first+n, c.loop, int32(len(c.laneConns))
+	l.first, l.end, l.loop = first, first+n, c.loop
+	return c.enter(id, l)
+}
+
+// enter enters a compiled lane's connections.
+func (c *compiler) enter(id int32, l *lane) error {
+	l.conns = int32(len(c.laneConns))
 	c.laneConns = append(c.laneConns, c.conn...)
 	return c.sequences(id, l)
 }
@@ -267,7 +326,7 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 	}
 	at := int32(len(c.conn))
 	c.stamp[slot], c.peers[slot] = id, at
-	c.conn, c.out = append(c.conn, k), append(c.out, out)
+	c.conn, c.with, c.out = append(c.conn, k), append(c.with, o.Peer), append(c.out, out)
 	return at, nil
 }
 

@@ -350,6 +350,9 @@ func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cu
 // peersOverPCIe reports whether a rank reaches some rank of its node, or is reached, over PCIe, a CPU
 // or memory.
 func peersOverPCIe(t *topology.Topology, router *topology.Router, r int) bool {
+	if !joinsHost(t, t.Ranks()[r]) {
+		return false
+	}
 	for _, q := range neighbours(t, r) {
 		for _, pair := range [2][2]int{{r, q}, {q, r}} {
 			if route, err := router.Route(pair[0], pair[1]); err == nil && route.Kind >= topology.PIX && route.Kind != topology.Net {
@@ -358,6 +361,19 @@ func peersOverPCIe(t *topology.Topology, router *topology.Router, r int) bool {
 		}
 	}
 	return false
+}
+
+// joinsHost reports whether a link joins a device with a PCIe switch, a CPU or memory.
+func joinsHost(t *topology.Topology, d topology.DeviceID) bool {
+	host := func(d topology.DeviceID) bool {
+		switch t.Devices()[d].Kind {
+		case topology.PCIeSwitch, topology.CPU, topology.Memory:
+			return true
+		}
+		return false
+	}
+	return slices.ContainsFunc(t.Out(d), func(l topology.LinkID) bool { return host(t.Links()[l].To) }) ||
+		slices.ContainsFunc(t.In(d), func(l topology.LinkID) bool { return host(t.Links()[l].From) })
 }
 
 // neighbours are the other ranks of the same node.

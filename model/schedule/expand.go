@@ -219,18 +219,3 @@ func (e *emitter) reduce(dst Loc, srcs []Loc) {
 func (e *emitter) scratch(n int, set ChunkSet) Loc {
 	return at(Scratch, set.shifted(int32(n*e.chunks)))
 }
-
-// off is position pos+d modulo the group's size; d may be negative.
-func (e *emitter) off(d int) int {
-	p := e.pos + d
-	if p >= -e.size && p < 2*e.size { // as nearly always: divisions take long
-		switch {
-		case p < 0:
-			return p + e.size
-		case p >= e.size:
-			return p - e.size
-		}
-		return p
-	}
-	return (p%e.size + e.size) % e.size
-}

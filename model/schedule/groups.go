@@ -30,6 +30,21 @@ func (m *member) digit(i int) int32 {
 	return int32(i)
 }
 
+// off is position pos+d modulo the group's size; d may be negative.
+func (m *member) off(d int) int {
+	p := m.pos + d
+	if p >= -m.size && p < 2*m.size { // as nearly always: divisions take long
+		switch {
+		case p < 0:
+			return p + m.size
+		case p >= m.size:
+			return p - m.size
+		}
+		return p
+	}
+	return (p%m.size + m.size) % m.size
+}
+
 // part are the chunks that position i is responsible for.
 func (m *member) part(i int) ChunkSet {
 	if m.group == nil {
