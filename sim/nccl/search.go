@@ -5,7 +5,8 @@ package nccl
 type searcher struct {
 	s         *system
 	cur, best *channels
-	steps     int // left; −1 where best cannot be beaten
+	steps     int   // left; −1 where best cannot be beaten
+	tries     []int // the GPUs to try next, of each visit under way behind those of the visit before it
 }
 
 // order says in which order a channel visits the GPUs.
@@ -93,9 +94,12 @@ func (x *searcher) visit(gpu *vertex, step int, want goal, o order) {
 	case c.pattern == nvlsPattern:
 		x.nvlsHead(gpu)
 	case step < n-1:
-		for _, g := range x.next(gpu, step, want, o) {
-			x.enter(gpu, g, step+1, want, o)
+		from := len(x.tries)
+		x.next(gpu, step, want, o)
+		for i, to := from, len(x.tries); i < to; i++ {
+			x.enter(gpu, x.tries[i], step+1, want, o)
 		}
+		x.tries = x.tries[:from]
 	case step == want.first:
 		first := x.s.of[vGPU][c.intra[c.n][0]]
 		if x.s.follow(c, gpu, first, 1) {
@@ -107,13 +111,15 @@ func (x *searcher) visit(gpu *vertex, step int, want goal, o order) {
 	}
 }
 
-// next are the GPUs to try after gpu.
-func (x *searcher) next(gpu *vertex, step int, want goal, o order) []int {
+// next adds the GPUs to try after gpu.
+func (x *searcher) next(gpu *vertex, step int, want goal, o order) {
 	switch o {
 	case pciOrder:
-		return []int{step + 1}
+		x.tries = append(x.tries, step+1)
+		return
 	case lastOrder:
-		return []int{x.cur.intra[x.cur.n-1][step+1]}
+		x.tries = append(x.tries, x.cur.intra[x.cur.n-1][step+1])
+		return
 	}
 	towards := -1
 	switch want.net {
@@ -122,7 +128,7 @@ func (x *searcher) next(gpu *vertex, step int, want goal, o order) []int {
 	case step + 1:
 		towards = 1
 	}
-	return x.candidates(gpu, towards)
+	x.candidates(gpu, towards)
 }
 
 // complete has a whole channel: it is kept where the set of channels got better, and the

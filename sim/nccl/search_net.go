@@ -125,19 +125,17 @@ func (x *searcher) mayEnd(start *vertex, n, step int) bool {
 
 // selectNets lists the NICs to try, preferred ones first: for one GPU, or for all (nil).
 func (s *system) selectNets(worst pathKind, gpu *vertex) []int {
-	key := netChoice{worst, gpu}
-	nets, ok := s.choices[key]
-	if !ok {
-		nets = s.listNets(worst, gpu)
-		s.choices[key] = nets
+	lists, at := &s.choices[worst], len(s.of[vGPU])
+	if gpu != nil {
+		at = gpu.index
 	}
-	return nets
-}
-
-// netChoice is a question to selectNets; paths do not change during the search.
-type netChoice struct {
-	worst pathKind
-	gpu   *vertex
+	if *lists == nil { // paths do not change during the search
+		*lists = make([][]int, len(s.of[vGPU])+1)
+	}
+	if (*lists)[at] == nil {
+		(*lists)[at] = s.listNets(worst, gpu)
+	}
+	return (*lists)[at]
 }
 
 func (s *system) listNets(worst pathKind, gpu *vertex) []int {

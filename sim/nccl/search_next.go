@@ -17,31 +17,31 @@ func compareScores(a, b score) int {
 		b.intraBW-a.intraBW, a.intraHops-b.intraHops, a.distance-b.distance)
 }
 
-// candidates are the unused GPUs in the order in which to try them; towards is 1 where
+// candidates adds the unused GPUs in the order in which to try them; towards is 1 where
 // the next one has to reach the NIC, 0 where none has to any more, −1 where a later one
 // has to.
-func (x *searcher) candidates(gpu *vertex, towards int) []int {
+func (x *searcher) candidates(gpu *vertex, towards int) {
 	if len(x.s.of[vNVS]) > 0 {
-		return x.neighbours(gpu)
+		x.neighbours(gpu)
+		return
 	}
 	if towards == 0 {
-		return x.nearest(gpu)
+		x.nearest(gpu)
+		return
 	}
 	scores := x.scores(gpu)
 	slices.SortFunc(scores, compareScores)
-	out := make([]int, len(scores))
-	for i, sc := range scores {
-		out[i] = sc.gpu
-	}
 	if towards == -1 && equallyReached(scores) {
-		slices.Reverse(out)
+		slices.Reverse(scores)
 	}
-	return out
+	for _, sc := range scores {
+		x.tries = append(x.tries, sc.gpu)
+	}
 }
 
-// nearest are the unused GPUs in the order in which to try them where none has to reach a
+// nearest adds the unused GPUs in the order in which to try them where none has to reach a
 // NIC: that does not depend on what other channels have taken.
-func (x *searcher) nearest(gpu *vertex) []int {
+func (x *searcher) nearest(gpu *vertex) {
 	if x.s.near == nil {
 		x.s.near = make([][]int, len(x.s.of[vGPU]))
 	}
@@ -49,13 +49,11 @@ func (x *searcher) nearest(gpu *vertex) []int {
 	if *all == nil {
 		*all = x.s.byDistance(gpu)
 	}
-	out := make([]int, 0, len(*all))
 	for _, g := range *all {
 		if !x.used(g) {
-			out = append(out, g)
+			x.tries = append(x.tries, g)
 		}
 	}
-	return out
 }
 
 // byDistance are all GPUs that another reaches, the nearest first.
@@ -75,22 +73,23 @@ func (s *system) byDistance(gpu *vertex) []int {
 	return out
 }
 
-// neighbours are the unused GPUs before and after gpu by number: all that NCCL tries
+// neighbours adds the unused GPUs before and after gpu by number: all that NCCL tries
 // beside an NVSwitch.
-func (x *searcher) neighbours(gpu *vertex) []int {
+func (x *searcher) neighbours(gpu *vertex) {
 	n := len(x.s.of[vGPU])
 	before, after := (gpu.index+n-1)%n, (gpu.index+1)%n
-	want := []int{after}
-	switch {
-	case before == after:
-	case x.cur.pattern == ringPattern:
-		want = []int{before, after}
-	case x.cur.pattern == balancedTree:
-		want = []int{after, before}
+	add := func(g int) {
+		if len(gpu.paths[vGPU][g].hops) > 0 && !x.used(g) {
+			x.tries = append(x.tries, g)
+		}
 	}
-	return slices.DeleteFunc(want, func(g int) bool {
-		return len(gpu.paths[vGPU][g].hops) == 0 || x.used(g)
-	})
+	if before != after && x.cur.pattern == ringPattern {
+		add(before)
+	}
+	add(after)
+	if before != after && x.cur.pattern == balancedTree {
+		add(before)
+	}
 }
 
 // used reports whether the channel has been at a GPU.

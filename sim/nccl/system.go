@@ -72,13 +72,13 @@ type system struct {
 	nets    int  // NICs of the machine, also where the network is not used
 	hosts   int
 	gdr     bool
-	maxBW   float64 // of a channel
-	total   float64 // of a GPU's links
-	choices map[netChoice][]int
-	near    [][]int         // by GPU: the others, the nearest first; nil: not known yet
-	p2p     string          // how far apart GPUs reach one another at most; "": as NCCL decides
-	apart   map[[2]int]bool // GPUs between which PCIe peer-to-peer does not work
-	staged  map[[2]int]bool // GPUs that exchange data through host memory
+	maxBW   float64              // of a channel
+	total   float64              // of a GPU's links
+	choices [pathDIS + 1][][]int // NICs to try, by the worst path allowed and by GPU, for all behind them; nil: not known yet
+	near    [][]int              // by GPU: the others, the nearest first; nil: not known yet
+	p2p     string               // how far apart GPUs reach one another at most; "": as NCCL decides
+	apart   map[[2]int]bool      // GPUs between which PCIe peer-to-peer does not work
+	staged  map[[2]int]bool      // GPUs that exchange data through host memory
 }
 
 func (s *system) add(kind vertexKind, host int32) *vertex {
@@ -102,8 +102,8 @@ func connect(a, b *vertex, kind linkKind, bw float64) {
 }
 
 // round3 rounds as NCCL does after every addition, so that what is taken from a link
-// can be put back.
-func round3(x float64) float64 { return math.Round(x*1000) / 1000 }
+// can be put back. No bandwidth is negative: Floor, one instruction, does for Round.
+func round3(x float64) float64 { return math.Floor(x*1000+0.5) / 1000 }
 
 // systemBuilder turns the part of a topology that belongs to one system into NCCL's
 // picture of it.
@@ -119,7 +119,7 @@ type systemBuilder struct {
 // belong to it; NVSwitches become one vertex, as in ncclTopoAddNvLinks.
 func buildSystem(t *topology.Topology, m *machine, ranks []int, inter bool) *system {
 	b := &systemBuilder{t: t, cc: m.cc, made: map[topology.DeviceID]*vertex{},
-		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, p2p: m.p2p, choices: map[netChoice][]int{}}}
+		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, p2p: m.p2p}}
 	hosts := map[int32]bool{}
 	for _, r := range ranks {
 		hosts[int32(t.NodeOf(r))] = true
