@@ -128,7 +128,7 @@ func behind(c *observed.Progress, now *observed.Roll, before []*observed.Roll) (
 		f := health.Finding{Rule: "hang/behind", Part: part(c), Level: health.Notice, Source: rollSource, From: []string{c.Place.String()},
 			Says: fmt.Sprintf("differs in %s: %s launched %d, %d ranks launched %d", n.Op, who, n.Upto, front.Ranks, front.Upto),
 			Why:  "in one answer from a running job, ranks may differ by a moment",
-			Do:   "ask again some seconds later and give both answers: ncclras -f json; or railyard doctor --how ras=HOST asks twice"}
+			Do:   "ask again some seconds later and give both answers: ncclras -v -f json; or railyard doctor --how ras=HOST asks twice"}
 		for _, earlier := range before {
 			if another(earlier, now) && sameStall(c, n, earlier) {
 				f.Level, f.Rule = health.Broken, "hang/never-came"
