@@ -250,7 +250,8 @@ func oneLine(err error) string {
 }
 
 // collects are commands that are more than the name of a kind: one wants root, and an environment has what is nobody's business.
-var collects = map[string]string{"lspci -vv": "sudo lspci -vv", "env": "env | grep -E '^(PATH|OMP_NUM_THREADS|NCCL_|TORCH_NCCL_|CUDA_|UCX_|FI_)'"}
+var collects = map[string]string{"lspci -vv": "sudo lspci -vv",
+	"env": "env | grep -E '^(PATH|OMP_NUM_THREADS|NCCL_|TORCH_NCCL_|CUDA_|UCX_|FI_)'"}
 
 // collect are the commands of kinds that were not read; none where only a job was asked about.
 func (e *evidence) collect() []string {
