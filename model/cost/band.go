@@ -15,6 +15,7 @@ const Normal = 0.9
 type Band struct {
 	Across  string `file:"across,need"` // what messages cross: box, pcie, network
 	Basis   string `file:"basis,need"`  // where the kernel came from: see Bases
+	Ranks   int    `file:"ranks"`       // from so many on
 	Factors []Off  `file:"off,some"`    // by size; between sizes their logarithms lie on a line
 	Rows    int    `file:"rows"`
 	Systems int    `file:"systems"`
@@ -29,6 +30,10 @@ type Off struct {
 // BandSizes are the sizes that bands are fitted at, each 16 times the one before. Errors differ by sizes more than by
 // what share of a time moves bytes: most where protocols and pipelines change.
 var BandSizes = []units.Bytes{4 * units.KiB, 64 * units.KiB, units.MiB, 16 * units.MiB, 256 * units.MiB}
+
+// BandRanks are the numbers of ranks from which on bands are fitted: where many share a network, their slowest part and what they
+// share decide, which differ more from one cluster to the next than links do.
+var BandRanks = []int{0, 64}
 
 // Classes are the media that machines' kernels cross, as far as their predictions are as good as one another.
 const (
@@ -62,14 +67,14 @@ const (
 // Bases are all of them.
 var Bases = []string{OwnKernel, Extrapolated, OtherKernel, OwnEstimate, LaunchFloor}
 
-// Band is that of a class and basis; nil where none is known.
-func (p *Profile) Band(class, basis string) *Band {
+// Band is that of a class and basis with so many ranks; nil where none is known.
+func (p *Profile) Band(class, basis string, ranks int) (best *Band) {
 	for i := range p.Bands {
-		if b := &p.Bands[i]; b.Across == class && b.Basis == basis {
-			return b
+		if b := &p.Bands[i]; b.Across == class && b.Basis == basis && b.Ranks <= ranks && (best == nil || best.Ranks < b.Ranks) {
+			best = b
 		}
 	}
-	return nil
+	return best
 }
 
 // Factor is by how much the time of a size may be off, either way.

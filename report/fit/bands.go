@@ -13,11 +13,13 @@ import (
 type Miss struct {
 	Across, Basis string // as in cost.Band
 	System        string // that it was measured on
+	Ranks         int
 	Size          units.Bytes
 	Off           float64 // logarithm of measured over predicted
 }
 
-// Bands are those of each class and basis; none is narrower than that of a better basis.
+// Bands are those of each class and basis, across networks of many ranks too; none is narrower than that of a better basis, or of
+// fewer ranks.
 func Bands(misses []Miss) (out []cost.Band) {
 	sorted := slices.SortedFunc(slices.Values(misses), func(a, b Miss) int { return cmp.Compare(math.Abs(a.Off), math.Abs(b.Off)) })
 	for _, class := range []string{cost.InBox, cost.Across, cost.OverPCIe} {
@@ -25,23 +27,48 @@ func Bands(misses []Miss) (out []cost.Band) {
 		if len(of) == 0 {
 			continue
 		}
-		var better cost.Band
-		for _, basis := range cost.Bases {
-			if basis == cost.LaunchFloor {
-				better = cost.Band{} // floors are not worse kernels
-			}
-			own := where(of, func(m *Miss) bool { return m.Basis == basis })
-			next := cost.Band{Across: class, Basis: basis, Rows: len(own), Systems: len(machines(own))}
-			for i, size := range cost.BandSizes {
-				off := cost.Off{Size: size, Factor: expected(of, basis, size)}
-				if better.Factors != nil {
-					off.Factor = max(off.Factor, better.Factors[i].Factor)
+		fewer := map[string]cost.Band{} // by basis
+		for _, ranks := range cost.BandRanks {
+			var better cost.Band
+			for _, basis := range cost.Bases {
+				if basis == cost.LaunchFloor {
+					better = cost.Band{} // floors are not worse kernels
 				}
-				next.Factors = append(next.Factors, off)
+				better = bandOf(of, basis, ranks, better.Factors, fewer[basis].Factors)
+				fewer[basis] = better
+				out = append(out, better)
 			}
-			better = next
-			out = append(out, better)
+			if class != cost.Across {
+				break
+			}
 		}
+	}
+	return out
+}
+
+// bandOf is that of a basis from so many ranks on, at no size narrower than others; misses are a class's, the least first.
+func bandOf(class []Miss, basis string, ranks int, others ...[]cost.Off) cost.Band {
+	like := []func(*Miss) bool{
+		func(*Miss) bool { return true },
+		func(m *Miss) bool { return m.Basis == basis },
+	}
+	if ranks > 0 {
+		like = append(like, func(m *Miss) bool { return m.Basis == basis && m.Ranks >= ranks })
+	}
+	own := where(class, like[len(like)-1])
+	out := cost.Band{Across: class[0].Across, Basis: basis, Ranks: ranks, Rows: len(own), Systems: len(machines(own))}
+	for i, size := range cost.BandSizes {
+		near := where(class, func(m *Miss) bool { return nearest(m.Size) == size })
+		if len(near) == 0 {
+			near = class
+		}
+		off := cost.Off{Size: size, Factor: expected(near, like)}
+		for _, o := range others {
+			if o != nil {
+				off.Factor = max(off.Factor, o[i].Factor)
+			}
+		}
+		out.Factors = append(out.Factors, off)
 	}
 	return out
 }
@@ -59,27 +86,31 @@ func machines(list []Miss) map[string]float64 {
 	return rows
 }
 
-// expected is the factor that holds cost.Normal of what predictions on some basis are off by, of sizes nearer to one of a band's than
-// to the others; misses are a class's, the least first. A machine more is like one of those that the basis is known of, each as
-// likely, or, as likely as like one of them, like any of its class: few machines say little (a Dirichlet process whose base is
-// the class: Ferguson 1973). All machines weigh the same.
-func expected(class []Miss, basis string, size units.Bytes) float64 {
-	near := where(class, func(m *Miss) bool { return nearest(m.Size) == size })
-	if len(near) == 0 {
-		near = class
-	}
-	all, own := machines(near), machines(where(near, func(m *Miss) bool { return m.Basis == basis }))
-	each, sum := 1/float64(len(own)+1), 0.0
-	for _, m := range near {
-		sum += each / float64(len(all)) / all[m.System]
-		if m.Basis == basis {
-			sum += each / own[m.System]
+// expected is the factor that holds cost.Normal of misses, the least first, of which each group is like what is predicted more than
+// the one before it. A machine more is like one of the last group's, each as likely, or, as likely as like one of them, what the groups
+// before it say: few machines say little (a hierarchical Dirichlet process: Teh et al. 2006). All machines weigh the same.
+func expected(misses []Miss, groups []func(*Miss) bool) float64 {
+	weights, rest := make([]float64, len(misses)), 1.0
+	for i := len(groups) - 1; i >= 0; i-- {
+		rows := machines(where(misses, groups[i]))
+		share := rest
+		if n := float64(len(rows)); i > 0 {
+			share *= n / (n + 1)
 		}
-		if sum >= cost.Normal {
+		rest -= share
+		for k := range misses {
+			if m := &misses[k]; groups[i](m) {
+				weights[k] += share / float64(len(rows)) / rows[m.System]
+			}
+		}
+	}
+	sum := 0.0
+	for k, m := range misses {
+		if sum += weights[k]; sum >= cost.Normal {
 			return round(math.Exp(math.Abs(m.Off)), 1e3)
 		}
 	}
-	return round(math.Exp(math.Abs(near[len(near)-1].Off)), 1e3)
+	return round(math.Exp(math.Abs(misses[len(misses)-1].Off)), 1e3)
 }
 
 // nearest is the size of bands that one is nearest to, as logarithms are.

@@ -99,7 +99,7 @@ func TestBandsHoldMostMisses(t *testing.T) {
 	inside, rows := 0.0, 0.0
 	for range 20 {
 		p := &cost.Profile{Bands: Bands(draw(20))}
-		own, other = p.Band(cost.InBox, cost.OwnKernel), p.Band(cost.InBox, cost.OtherKernel)
+		own, other = p.Band(cost.InBox, cost.OwnKernel, 8), p.Band(cost.InBox, cost.OtherKernel, 8)
 		for _, m := range draw(20) {
 			if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Size)) {
 				inside++
@@ -137,8 +137,25 @@ func TestBandsOfFewMachinesAreNotNarrow(t *testing.T) {
 	}
 	one := Miss{Across: cost.Across, Basis: cost.OwnEstimate, System: "one", Off: 0.01}
 	p := &cost.Profile{Bands: Bands(append(misses, one))}
-	if own, estimate := p.Band(cost.Across, cost.OwnKernel), p.Band(cost.Across, cost.OwnEstimate); estimate.Factor(1) < own.Factor(1) ||
+	if own, estimate := p.Band(cost.Across, cost.OwnKernel, 8), p.Band(cost.Across, cost.OwnEstimate, 8); estimate.Factor(1) < own.Factor(1) ||
 		own.Factor(1) < math.Exp(0.8) || estimate.Systems != 1 {
 		t.Errorf("own %+v, estimate of one machine %+v", own, estimate)
+	}
+}
+
+// Where predictions of many ranks across a network are off by more, their band is wider; it is never narrower than that of any number.
+func TestBandsOfManyRanks(t *testing.T) {
+	for _, wide := range []float64{0.5, 4} {
+		var misses []Miss
+		for i := range 20 {
+			off := 0.02 * float64(i)
+			misses = append(misses, Miss{Across: cost.Across, Basis: cost.OwnKernel, System: fmt.Sprint(i), Ranks: 16, Off: off},
+				Miss{Across: cost.Across, Basis: cost.OwnKernel, System: fmt.Sprint(i), Ranks: 128, Off: wide * off})
+		}
+		p := &cost.Profile{Bands: Bands(misses)}
+		few, many := p.Band(cost.Across, cost.OwnKernel, 16).Factor(1), p.Band(cost.Across, cost.OwnKernel, 128).Factor(1)
+		if many < few || wide > 1 && many <= few {
+			t.Errorf("%v times as far off: band %v, of few ranks %v", wide, many, few)
+		}
 	}
 }

@@ -44,6 +44,7 @@ type Prediction struct {
 	Warnings  []string
 	least     units.Time // that no schedule beats
 	bands     *cost.Profile
+	ranks     int
 }
 
 // Repeats is by which factor runs of one case differ, 9 of 10 (validation/README.md).
@@ -53,7 +54,7 @@ const Repeats = 1.05
 // repeats at least.
 func (p *Prediction) Band() (low, high units.Time) {
 	class, e := cost.ClassOf(p.Over), Repeats
-	if b := cmp.Or(p.bands.Band(class, p.Basis), cost.GeneralNCCL().Band(class, p.Basis)); b != nil {
+	if b := cmp.Or(p.bands.Band(class, p.Basis, p.ranks), cost.GeneralNCCL().Band(class, p.Basis, p.ranks)); b != nil {
 		e = max(b.Factor(p.Work.Size), e)
 	}
 	return max(units.Time(float64(p.Time)/e), p.least), units.Time(float64(p.Time) * e)
@@ -174,7 +175,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	}
 	latency, time, by := r.estimate(a.Kind, c, &w)
 	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own,
-		Basis: cost.OwnEstimate, bands: r.general, Slowest: "NCCL's own estimate"}
+		Basis: cost.OwnEstimate, bands: r.general, ranks: r.rates.ranks, Slowest: "NCCL's own estimate"}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
