@@ -12,10 +12,15 @@ import (
 // own is what the library's constants say of a way, in parts: NCCL's own estimate, or of what NCCL has no cost model
 // for (sends and receives, other vendors' GPUs) its table of latencies and the rate of its protocols. So too of rings from or
 // to a root over several nodes: NCCL counts one hop of them where all channels visit GPUs in the same order, else every hop as one
-// across the network.
+// across the network. Through host memory, which all messages of a node share, a ring from or to a root has one less at a time than the
+// ring whose rate NCCL estimates: half as many on two GPUs.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
 	if c.own > 0 && !r.longChain(k, c) {
-		return float64(c.latency), max(float64(c.own-c.latency), float64(r.least(w, c.protocol)))
+		bytes = float64(c.own - c.latency)
+		if n := float64(r.rates.ranks); r.rates.over == cost.HostMemory && w.Chain {
+			bytes *= (n - 1) / n
+		}
+		return float64(c.latency), max(bytes, float64(r.least(w, c.protocol)))
 	}
 	prior := r.prior(k, c)
 	l, total := r.spend(&prior, w)

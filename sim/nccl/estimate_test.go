@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -84,6 +85,23 @@ func TestChainsFillTheirChannels(t *testing.T) {
 		k := r.prior(collective.Broadcast, choice{algorithm: "ring", protocol: "simple"})
 		if want := channels * 512 * units.KiB; k.Fill != want {
 			t.Errorf("%s: the first %v fill a chain, want %v", name, k.Fill, want)
+		}
+	}
+}
+
+// Two GPUs send half as many messages through host memory at once from a root as around a ring, so NCCL's estimate of bytes, which is that
+// of a ring, counts half; over NVLink it counts whole.
+func TestChainsShareHostMemoryLess(t *testing.T) {
+	for name, share := range map[string]float64{"rtx2080ti-server": 0.5, "rtx2080ti-nvlink": 1} {
+		r := runtime(t, load(t, name, topology.Options{GPUs: 2}), "pcie3")
+		for _, c := range r.choices(Ask{Kind: collective.Broadcast, Size: units.GiB}) {
+			w, err := r.work(Ask{Kind: collective.Broadcast, Size: units.GiB}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, bytes := r.own(collective.Broadcast, c, &w); c.own > 0 && math.Abs(bytes/float64(c.own-c.latency)/share-1) > 0.01 {
+				t.Errorf("%s, %s/%s: %v of NCCL's %v", name, c.algorithm, c.protocol, units.Time(bytes), c.own-c.latency)
+			}
 		}
 	}
 }

@@ -81,6 +81,9 @@ func (m *Model) sendChannels(size units.Bytes) float64 {
 	return min(float64(n), max(float64(size)/float64(smallest), 1))
 }
 
+// manyChunks is a message for which all channels that a peer may have are taken.
+const manyChunks = units.Bytes(1) << 50
+
 // What one channel sends, bytes/s, as messages show that few channels share. Across the network: B200 and H100 send 15.2 and
 // 17.2 GB/s by one channel, 25.7 and 34.2 by two (series dgxc-b200-*n-sendrecv, cnode3-10n-*-sr, slinky-b200-*n-sendrecv): whether
 // channels hinder one another differs from system to system. Over NVLink: before Hopper (series liplus-a100x8-sendrecv,

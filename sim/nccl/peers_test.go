@@ -3,6 +3,7 @@ package nccl
 import (
 	"testing"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -49,6 +50,21 @@ func TestChannelsToANeighbour(t *testing.T) {
 		}
 		if got := m.sendChannels(c.size); got != c.channels {
 			t.Errorf("%d GPUs of %s, %v: %v channels, want %v", c.gpus, c.machine, c.size, got, c.channels)
+		}
+	}
+}
+
+// An all-to-all of few GPUs goes at the rate of its channels to a peer where these do not fill its links (series
+// aic-b200_sxm-2.29.2-alltoall-2), one of many at that of its links.
+func TestFewPeersBoundAllToAll(t *testing.T) {
+	for gpus, bound := range map[int]bool{2: true, 8: false} {
+		r := runtime(t, load(t, "dgx-b200", topology.Options{GPUs: gpus}), "b200")
+		w, err := r.work(Ask{Kind: collective.AllToAll, Size: units.GiB}, choice{algorithm: "p2p", protocol: "simple"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if channels := float64(gpus-1) * r.model.toPeer(manyChunks, false); (w.Line == channels) != bound || w.Line > channels {
+			t.Errorf("%d GPUs: %v GB/s by %s, channels to peers carry %v", gpus, w.Line/1e9, w.Limit, channels/1e9)
 		}
 	}
 }
