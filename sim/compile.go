@@ -102,6 +102,7 @@ type lane struct {
 	before, after        int32 // lanes of the phase before and after on this rank, −1
 	sibling              int32 // the next lane after the same one, −1
 	times                int32 // how many lanes it stands for
+	group                int32 // which lanes begin an operation together (see row.go)
 }
 
 // op is an operation compiled. conn counts the lane's connections; −1 for local work.
@@ -169,13 +170,14 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	if err != nil {
 		return nil, err
 	}
-	if symmetric && len(jobs) == 1 && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
+	if symmetric && len(jobs) == 1 && !c.rowed() && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
 		c.begin(0)
 		c.symmetry = findSymmetry(t, jobs[0].Schedule, c.x)
 	}
 	if err := c.expand(); err != nil {
 		return nil, err
 	}
+	c.group()
 	if err := c.match(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ type costClass struct {
 	medium        topology.Medium
 	protocol      schedule.Protocol
 	inSwitch      bool       // of messages that switches copy or add up
-	oneWay        bool       // between nodes, of a job none of whose ranks hears of one that hears of it
 	parts         int32      // of a message that leave at once, in as many channels
 	latency       units.Time // what α does not hold
 	solo, private float64    // bytes/s
@@ -28,6 +27,7 @@ type charge struct {
 	solo   int64   // the same where it could share but is alone
 	limit  int64   // rate that it cannot exceed, whatever it shares
 	eff    float64 // of the line rate
+	taken  int64   // ps of its receiver's program
 	each   float64 // bytes of its rank's carrier that each of its own takes
 	empty  bool    // no bytes have to move
 	ahead  bool    // α passes while messages before it move
@@ -38,14 +38,10 @@ const forever int64 = 1 << 61
 
 func (c *compiler) costClasses() {
 	index := map[costClass]int32{}
-	oneWay := make([]bool, len(c.jobs))
-	for job := range oneWay {
-		oneWay[job] = c.acyclic(int32(job))
-	}
 	parts := c.together()
 	for i := range c.routes {
 		r := &c.routes[i]
-		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team, r.full.Medium == topology.Network && oneWay[r.job],
+		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team,
 			max(parts[pair{r.job, r.src, r.dst}], 1), c.profile.ExtraLatency(&r.full), r.solo, r.private}
 		id, ok := index[k]
 		if !ok {
@@ -83,38 +79,6 @@ func (c *compiler) together() map[pair]int32 {
 		}
 	}
 	return parts
-}
-
-// acyclic reports whether messages of a job lead no rank back to one that it has heard of, as from the root of a broadcast: where such
-// collectives follow one another, ranks run ahead of those that hear of them. Of a folded plan, routes between representatives say so:
-// along a cycle of orbits every rank of one sends to some rank of the next, and since ranks are finite, that comes back.
-func (c *compiler) acyclic(job int32) bool {
-	to, heard := map[int32][]int32{}, map[int32]int{}
-	for i := range c.routes {
-		if r := &c.routes[i]; r.job == job {
-			src, dst := r.src, r.dst
-			if c.symmetry != nil {
-				src, dst = c.symmetry.representative(src), c.symmetry.representative(dst)
-			}
-			to[src] = append(to[src], dst)
-			heard[dst]++
-		}
-	}
-	var free []int32
-	for r := range to {
-		if heard[r] == 0 {
-			free = append(free, r)
-		}
-	}
-	for ; len(free) > 0; free = free[1:] {
-		for _, r := range to[free[0]] {
-			if heard[r]--; heard[r] == 0 {
-				free = append(free, r)
-				delete(heard, r)
-			}
-		}
-	}
-	return len(heard) == 0
 }
 
 // table holds the costs of a run by class and size, filled as they are needed.
@@ -199,21 +163,19 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if k.inSwitch {
 		protocol = cost.InSwitch(protocol)
 	}
-	if one := cost.OneWay(protocol); k.oneWay && e.profile.Covers(k.medium, one) {
-		protocol = one
-	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
 	each := 1.0
 	switch {
-	case bytes > 0 && t.Carrier > 0 && t.Channels:
-		t, each = t.Carried(k.solo, bytes)
+	case bytes > 0 && t.Carrier > 0:
+		t, each = t.Carried(k.solo, bytes, int(k.parts))
 	case bytes > 0 && t.Gap > 0:
 		t = t.Over(k.solo, bytes, int(k.parts))
 	}
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, ahead: t.Ahead}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, ahead: t.Ahead, taken: int64(min(t.Receive, t.Alpha))}
+	c.alpha -= c.taken
 	limit := math.Inf(1)
 	for _, most := range []units.Rate{t.Cap, t.Node, t.NodeWay, units.Rate(float64(t.Carrier) / each)} {
 		if most > 0 {

@@ -32,6 +32,8 @@ type engine struct {
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer
 	begun          []int64 // by connection: when its first message began; nil: nobody asks
+	row            row
+	takes          bool // messages take time of their receivers' programs
 
 	processors []processor // by rank, where the profile is serial
 	senders    [][]int32   // by connection: lanes that wait for messages of theirs, where the profile is blocking
@@ -67,6 +69,7 @@ type laneState struct {
 	slice, slices int32 // slices completed, of how many
 	before, after int32
 	sibling       int32 // as in lane
+	since         int64 // when it could begin to take what it receives next, or what came with that
 	waiting       bool  // for the phase before
 }
 
@@ -173,6 +176,8 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	if slices.ContainsFunc(e.profile.Curves, func(c cost.Curve) bool { return c.Ahead }) {
 		e.sentAt = make([][]int64, len(e.conns))
 	}
+	e.takes = !o.countSteps && slices.ContainsFunc(e.profile.Curves, func(c cost.Curve) bool { return c.Receive > 0 })
+	e.row.reset(e)
 	e.q.reset()
 	e.share.reset(e.Plan)
 	if o.Trace {
@@ -210,6 +215,7 @@ func (e *engine) play() error {
 		}
 		e.next()
 	}
+	e.row.period(e)
 	return e.deadlocked()
 }
 
@@ -241,6 +247,7 @@ func (e *engine) launch(l int32) {
 func (e *engine) finished(l int32) {
 	e.last = e.now
 	e.ends[e.strand(e.Plan.lanes[l].channel).job] = e.now
+	e.row.ended(e, l)
 }
 
 func (e *engine) deadlocked() error {
@@ -269,6 +276,10 @@ func (e *engine) handle(ev event) {
 		e.share.drained(e, id, ev.version())
 	case wake:
 		e.events += int64(e.Plan.lanes[id].times)
+		if s := &e.lanes[id]; s.slice == s.slices {
+			e.row.again(e, id)
+			return
+		}
 		e.advance(id)
 	}
 }

@@ -40,6 +40,7 @@ func fold(p *Plan, delays []units.Time) *Plan {
 type folder struct {
 	p      *Plan
 	sender []int32             // by connection: lane
+	groups [][]int32           // lanes that begin together, where operations follow one another
 	place  []int32             // by connection: its number among the lane's
 	uses   map[int32][]connUse // by first operation of a program
 	colour colours
@@ -82,6 +83,7 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 			}
 		}
 	}
+	f.groups = p.groups()
 	return f
 }
 
@@ -154,5 +156,19 @@ func (f *folder) round() {
 			h = symmetry.Mix(h, old.lane[l.before])
 		}
 		out.lane[i] = h
+	}
+	f.together()
+}
+
+// together has lanes differ whose ranks do, where these begin operations when they have ended others.
+func (f *folder) together() {
+	for _, lanes := range f.groups {
+		sum := uint64(0)
+		for _, l := range lanes {
+			sum += symmetry.Mix(f.colour.lane[l], 8)
+		}
+		for _, l := range lanes {
+			f.next.lane[l] = symmetry.Mix(f.next.lane[l], sum)
+		}
 	}
 }

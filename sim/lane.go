@@ -11,6 +11,9 @@ func (e *engine) advance(l int32) {
 			return
 		}
 		s.waiting = false
+		if s.at == 0 {
+			s.since = e.now
+		}
 		if !e.program(l, s) {
 			return
 		}
@@ -60,6 +63,12 @@ func (e *engine) program(l int32, s *laneState) bool {
 			}
 		}
 		work := e.table.local(o.kind, size)
+		if e.takes && o.conn >= 0 {
+			work += max(s.since+e.taken(e.laneConns[s.conns+o.conn], size)-e.now, 0)
+		}
+		if o.kind != schedule.Recv {
+			s.since = e.now + work
+		}
 		if e.trace != nil {
 			e.trace.work(e, l, o, work)
 		}
@@ -76,6 +85,15 @@ func (e *engine) program(l int32, s *laneState) bool {
 		e.release(l)
 	}
 	return true
+}
+
+// taken is what a message takes of its receiver's program, in ps.
+func (e *engine) taken(box, size int32) int64 {
+	c := box
+	if e.inboxes != nil {
+		c = e.inboxes[box]
+	}
+	return e.charge(e.conns[c].class, size).taken
 }
 
 // receive takes the next message of an inbox; false where it has not come.

@@ -61,7 +61,11 @@ func (p *Plan) launched() (at units.Time) {
 	for j := range p.jobs {
 		s := p.jobs[j].Schedule
 		t := p.profile.Transfer(topology.Network, string(s.Protocol), 0)
-		at = max(at, units.Time(len(s.Channels)-1)*t.Further)
+		more := units.Time(len(s.Channels)-1) * t.Further
+		if t.Row {
+			more += t.Launch
+		}
+		at = max(at, more)
 	}
 	return p.profile.Launch + at
 }

@@ -496,7 +496,7 @@ func (c *compiler) size(l *lane, o *schedule.Op) int32 {
 		if c.counted {
 			return c.countedSize(l, o, z)
 		}
-	case schedule.Recv:
+	case schedule.Recv, schedule.Copy:
 		if c.counted {
 			return c.countedSize(l, o, z)
 		}

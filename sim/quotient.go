@@ -30,6 +30,7 @@ func (f *folder) quotient() *Plan {
 		}
 		q.lanes = append(q.lanes, l)
 	}
+	f.group(q, &lane)
 	for i := range q.lanes {
 		if l := &q.lanes[i]; l.before >= 0 {
 			l.sibling, q.lanes[l.before].after = q.lanes[l.before].after, int32(i)
@@ -50,6 +51,19 @@ func (f *folder) quotient() *Plan {
 	}
 	f.receive(q, &lane, &conn)
 	return q
+}
+
+// group names groups of representatives after the first of the classes that are in them: ranks whose lanes are alike have the same ones.
+func (f *folder) group(q *Plan, lane *symmetry.Classes) {
+	for _, lanes := range f.groups {
+		first := int32(len(q.lanes))
+		for _, l := range lanes {
+			first = min(first, lane.Of[l])
+		}
+		for _, l := range lanes {
+			q.lanes[lane.Of[l]].group = first
+		}
+	}
 }
 
 // receive gives the representatives inboxes, in the order of the connections.

@@ -63,6 +63,7 @@ func (e *engine) arrived(c int32) {
 	for b := s.box; b < s.boxEnd; b++ {
 		if l := e.boxes[b].waiter; l >= 0 {
 			e.boxes[b].waiter = -1
+			e.lanes[l].since = e.now
 			e.advance(l)
 		}
 	}

@@ -25,12 +25,12 @@ type Transfer struct {
 	Peer       units.Time // of further peers of an operation
 	Gap        units.Time // between messages of one adapter
 	Launch     units.Time // besides the profile's
-	Ahead      bool       // see Curve
+	Ahead, Row bool       // see Curve
 	Part       units.Time // see Curve
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
 	Node, NodeWay, Carrier units.Rate
 	Channels               bool
-	Further                units.Time // of a further channel, once
+	Further, Receive       units.Time // of a further channel, once; of a receiver's program
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -48,9 +48,10 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead
+	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
-		x.Node, x.NodeWay, x.Carrier, x.Channels, x.Further = c.Node, c.NodeWay, c.Carrier, c.Channels, c.Further
+		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
+		x.Further, x.Receive = c.Further, min(c.Receive, x.Alpha)
 	}
 	return x
 }
@@ -123,8 +124,7 @@ const Request = "request"
 const RequestShare = 16. / 128
 
 // OneWay is the protocol of messages from a rank that hears of nobody to one that sends to
-// nobody, as from the root of a broadcast: no threads take what others put meanwhile. Between nodes it is that
-// of all messages of a collective that lead no rank back to one that it has heard of.
+// nobody, as from the root of a broadcast: no threads take what others put meanwhile.
 func OneWay(protocol string) string { return protocol + oneWay }
 
 const oneWay = "_oneway"
@@ -175,13 +175,14 @@ const anyMedium = "any"
 
 // Carried is such a message of so many bytes (> 0) over a line, and what each of its bytes takes of its rank's carrier, which is busy for
 // the gap, too, in bytes. One alone takes as long as before.
-func (x Transfer) Carried(line float64, bytes units.Bytes) (t Transfer, each float64) {
-	each = 1 + x.Gap.Seconds()*float64(x.Carrier)/float64(bytes)
+func (x Transfer) Carried(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
+	gap := (x.Gap.Seconds() + float64(parts-1)*x.Part.Seconds()) / float64(parts)
+	each = 1 + gap*float64(x.Carrier)/float64(bytes)
 	rate := min(line*x.Efficiency, float64(x.Carrier))
 	if x.Cap > 0 {
 		rate = min(rate, float64(x.Cap))
 	}
-	busy, alone := each*float64(bytes)/float64(x.Carrier), float64(bytes)/rate
+	busy, alone := x.Gap.Seconds()+float64(bytes)/float64(x.Carrier), float64(bytes)/rate
 	x.Alpha = max(x.Alpha-units.Time(max(busy-alone, 0)*1e12), 0)
 	return x, each
 }

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -64,10 +63,18 @@ func partCost(c *cost.Curve) engineCost {
 
 // ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
 // them.
-func (f *engineFit) ofMessages(alpha, c *cost.Curve, rows []engineRow) (costs []engineCost, err error) {
-	costs = []engineCost{alphaOf(alpha)}
-	if err := f.find(&costs[0], rows[:1]); err != nil {
+func (f *engineFit) ofMessages(c *cost.Curve, small, rows []engineRow) (costs []engineCost, err error) {
+	costs = []engineCost{alphaOf(c)}
+	if err := f.find(&costs[0], small[:1]); err != nil {
 		return nil, err
+	}
+	if c == f.between { // bytes of small messages show where they are waited for
+		rows = slices.Concat(rows, f.rows[turn])
+		took := engineCost{low: soon, high: costs[0].value, set: func(x float64) { c.Receive = units.Time(x) }}
+		if err := f.find(&took, f.smallest(single)); err != nil {
+			return nil, err
+		}
+		costs = append(costs, took)
 	}
 	for i := range c.Segments[2:] {
 		s := &c.Segments[i+2]
@@ -130,27 +137,13 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if costs, err = f.ofMessages(cmp.Or(f.ahead, c), c, f.alone()); err != nil {
+	if costs, err = f.ofMessages(c, f.turns(), f.alone()); err != nil {
 		return nil, nil, err
-	}
-	if f.ahead != nil {
-		back := alphaOf(c)
-		if err := f.find(&back, f.turns()); err != nil {
-			return nil, nil, err
-		}
-		costs = slices.Insert(costs, 0, back)
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
-		{shared[1], f.largest(away)}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
-		{furtherCost(c), f.smallest(beside)}, {partCost(c), f.smallest(beside)}, {gapOf(c, costs, 0), f.furtherMessages(toAll, sliced)}}
-	if f.ahead != nil {
-		patterns := []string{spread}
-		if c.Channels {
-			patterns = append(patterns, beside)
-		}
-		show = append(show, shownBy{gapOf(f.ahead, costs, 1), f.furtherMessages(patterns...)})
-	}
+		{shared[1], slices.Concat(f.largest(away), f.largest(beside))}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
+		{gapOf(c, costs, 0), f.small(spread, toAll)}, {furtherCost(c), f.small(beside)}, {partCost(c), f.small(beside)}}
 	for _, x := range show {
 		if err := f.find(&x.cost, x.rows); err != nil {
 			return nil, nil, err
@@ -178,7 +171,7 @@ func (f *engineFit) shared() ([]engineCost, error) {
 }
 
 // crossing are the patterns that show what messages between nodes cost.
-var crossing = []string{single, beside, spread, away, oneByOne, answered, toAll, sliced}
+var crossing = []string{single, turn, beside, spread, away, oneByOne, answered, toAll, sliced}
 
 // limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
 func (f *engineFit) limit(c *engineCost) error {

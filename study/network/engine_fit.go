@@ -21,7 +21,6 @@ type engineFit struct {
 	profile *cost.Profile // with the engine's curves alone
 	rows    map[string][]engineRow
 	between *cost.Curve // of messages between nodes
-	ahead   *cost.Curve // of those that lead nobody back, which differ in α alone: their sender does not wait for them; nil: not timed
 	within  *cost.Curve // of messages inside nodes; nil: not timed
 
 	line units.Rate // between nodes
@@ -37,19 +36,6 @@ func (f *engineFit) settle() {
 		if s.Efficiency = 1; s.Rate > 0 {
 			s.Efficiency = min(1, float64(s.Rate)/(f.share*float64(f.line)))
 		}
-	}
-}
-
-// level gives messages that lead nobody back what all cost, but for α and the gap: who hears of nobody has more to put at once.
-func (f *engineFit) level() {
-	if f.ahead == nil {
-		return
-	}
-	alpha, gap, segments, protocol := f.ahead.Segments[0].Alpha, f.ahead.Gap, f.ahead.Segments, f.ahead.Protocol
-	*f.ahead = *f.between
-	f.ahead.Protocol, f.ahead.Gap, f.ahead.Segments = protocol, gap, append(segments[:0], f.between.Segments...)
-	for i := range f.ahead.Segments {
-		f.ahead.Segments[i].Alpha = alpha
 	}
 }
 
@@ -96,19 +82,16 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 		}
 		f.rows[pattern] = append(f.rows[pattern], row)
 	}
-	f.profile, f.share = &cost.Profile{Curves: make([]cost.Curve, 0, 3)}, leastShare
+	f.profile, f.share = &cost.Profile{Curves: make([]cost.Curve, 0, 2)}, leastShare
 	add := func(medium topology.Medium, protocol string, rows []engineRow) *cost.Curve {
 		f.profile.Curves = append(f.profile.Curves, cost.Curve{Medium: medium.String(), Protocol: protocol, Smooth: true,
-			Ahead: medium == topology.Network, Segments: segmentsOf(rows)})
+			Ahead: medium == topology.Network, Row: medium == topology.Network, Segments: segmentsOf(rows)})
 		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
 	f.between = add(topology.Network, string(protocol), f.alone())
 	f.between.Channels = protocol == schedule.Staged // each stream has a communicator of its own
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.within = add(medium, string(protocol), f.rows[inside])
-	}
-	if len(f.rows[single]) > 1 {
-		f.ahead = add(topology.Network, cost.OneWay(string(protocol)), f.rows[single])
 	}
 	for r := range t.NumRanks() {
 		if t.NodeOf(r) != t.NodeOf(0) {
@@ -145,6 +128,9 @@ func segmentsOf(rows []engineRow) (out []cost.Segment) {
 // all finds first what copies and messages inside a node take; then what messages between nodes do, at first by what shows each cost
 // best, and then all of them by all rows.
 func (f *engineFit) all() error {
+	for _, r := range f.smallest(own) {
+		f.between.Launch = units.Time(r.took * float64(units.Microsecond))
+	}
 	if list := f.rows[own]; len(list) > 1 && list[len(list)-1].took > list[0].took { // else launches hide what copies take
 		last := list[len(list)-1]
 		last.took -= list[0].took
@@ -153,7 +139,7 @@ func (f *engineFit) all() error {
 		}
 	}
 	if f.within != nil {
-		if _, err := f.ofMessages(f.within, f.within, f.rows[inside]); err != nil {
+		if _, err := f.ofMessages(f.within, f.rows[inside], f.rows[inside]); err != nil {
 			return err
 		}
 	}
@@ -234,7 +220,6 @@ func mean(list []float64) (m float64) {
 // off is by how much rows take longer than they did, as logarithms.
 func (f *engineFit) off(rows []engineRow) (out []float64, err error) {
 	f.settle()
-	f.level()
 	for i := range rows {
 		r, err := sim.Run(f.t, rows[i].s, rows[i].bytes, f.profile, sim.Options{})
 		if err != nil {

@@ -24,25 +24,23 @@ func TestEngineFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
-			between := func(protocol string, alpha, gap units.Time) cost.Curve {
-				return cost.Curve{Medium: "network", Protocol: protocol, Gap: gap, Ahead: true, Node: 5e9, NodeWay: 3.5e9,
+			truth := &cost.Profile{Curves: []cost.Curve{
+				{Medium: "network", Protocol: string(protocol), Gap: 4 * units.Microsecond, Ahead: true, Row: true, Node: 5e9, NodeWay: 3.5e9,
+					Launch: 2 * units.Microsecond, Receive: 6 * units.Microsecond,
 					Part: units.Time(1/streams) * 800 * units.Nanosecond, Channels: streams > 1, Carrier: 3e9,
 					Further: units.Time(streams/4) * 3 * units.Microsecond,
 					Reduce:  50e9, Copy: 100e9,
-					Segments: []cost.Segment{{Alpha: alpha, Efficiency: 0.08, Rate: 2e9}}}
-			}
-			truth := &cost.Profile{Curves: []cost.Curve{between(string(protocol), 40*units.Microsecond, 9*units.Microsecond),
-				between(cost.OneWay(string(protocol)), 20*units.Microsecond, 4*units.Microsecond),
+					Segments: []cost.Segment{{Alpha: 40 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
 				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
 			rows := simulated(t, topo, truth, protocol, streams)
 			turned := slices.Clone(rows) // files may have them in any order
 			slices.Reverse(turned)
 			curves, err := engineCurves(turned, topo)
-			if err != nil || len(curves) != gpus+1 {
+			if err != nil || len(curves) != gpus {
 				t.Fatalf("%d curves, %v", len(curves), err)
 			}
 			found := &cost.Profile{Curves: curves}
-			for _, x := range truth.Curves[:2] {
+			for _, x := range truth.Curves[:1] {
 				got, want := found.Transfer(topology.Network, x.Protocol, units.KiB).Alpha, x.Segments[0].Alpha
 				if math.Abs(float64(got)/float64(want)-1) > 0.05 {
 					t.Errorf("%d GPUs a node, %s: α is %v, want %v", gpus, x.Protocol, got, want)
@@ -73,7 +71,7 @@ func TestCopiesHidden(t *testing.T) {
 		}
 	}
 	curves, err := engineCurves(rows, topo)
-	if err != nil || len(curves) != 2 || curves[0].Copy != 0 {
+	if err != nil || len(curves) != 1 || curves[0].Copy != 0 {
 		t.Errorf("%v, %v", curves, err)
 	}
 }

@@ -59,8 +59,10 @@ func (f *engineFit) smallest(pattern string) []engineRow {
 
 // turns is the smallest row of messages of which each waits for one the other way.
 func (f *engineFit) turns() []engineRow {
-	if rows := f.smallest(answered); len(rows) > 0 {
-		return rows
+	for _, pattern := range []string{turn, answered} {
+		if rows := f.smallest(pattern); len(rows) > 0 {
+			return rows
+		}
 	}
 	return f.smallest(oneByOne)
 }
@@ -73,16 +75,13 @@ func (f *engineFit) sideBySide() []engineRow {
 	return f.rows[toAll]
 }
 
-// furtherMessages are the smallest rows of patterns that say what a message costs behind another. Of slices, layouts make fewer where
-// they are smallest.
-func (f *engineFit) furtherMessages(patterns ...string) (rows []engineRow) {
+// small are the rows of patterns of which bytes are the lesser part, at most a size that shows what a message costs besides.
+func (f *engineFit) small(patterns ...string) (rows []engineRow) {
 	for _, pattern := range patterns {
-		first := 0
-		if pattern == sliced {
-			first = 1
-		}
-		if list := f.rows[pattern]; len(list) > first {
-			rows = append(rows, list[first])
+		for _, r := range f.rows[pattern] {
+			if r.bytes <= engineSizes[2] {
+				rows = append(rows, r)
+			}
 		}
 	}
 	return rows

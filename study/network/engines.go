@@ -34,6 +34,7 @@ const (
 	oneByOne = "_one"    // messages that wait for one another, around a ring of all
 	answered = "_back"   // the same around it twice: between two ranks, too, what comes back waits for what went
 	sliced   = "_slices" // slices of them, on all streams that the engine has
+	turn     = "_turn"   // one there and, when it has come, one back: a tree of all
 	toAll    = "_all"    // one to each other rank at once
 	single   = "_single" // one from a rank to one of another node, while all others rest
 	beside   = "_beside" // the same in parts side by side
@@ -44,7 +45,7 @@ const (
 	own      = "_own"    // to nobody: a copy
 )
 
-var patterns = []string{oneByOne, answered, sliced, toAll, single, beside, spread, away, reduced, inside, own}
+var patterns = []string{oneByOne, answered, turn, sliced, toAll, single, beside, spread, away, reduced, inside, own}
 
 // besideParts are the parts of a message of which each is a channel.
 const besideParts = 4
@@ -61,6 +62,8 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 		o.Slices = sliceSteps
 	case answered:
 		spec.Kind = collective.AllReduce
+	case turn:
+		spec.Kind, algorithm = collective.AllReduce, "double_binary_tree"
 	case toAll:
 		algorithm = "direct"
 	case reduced:

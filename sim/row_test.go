@@ -1,0 +1,102 @@
+package sim_test
+
+import (
+	"testing"
+
+	"railyard/model/collective"
+	"railyard/model/cost"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+	"railyard/planner"
+	"railyard/sim"
+	"railyard/topologies"
+)
+
+// rowCosts are of operations in a row.
+func rowCosts(launch, alpha, received, inside units.Time) *cost.Profile {
+	return &cost.Profile{Curves: []cost.Curve{
+		{Medium: "network", Protocol: "simple", Ahead: true, Row: true, Launch: launch, Receive: received,
+			Segments: []cost.Segment{{Alpha: alpha, Efficiency: 1}}},
+		{Medium: "nvlink", Protocol: "simple", Segments: []cost.Segment{{Alpha: inside, Efficiency: 1}}}}}
+}
+
+// TestRow: of operations in a row each takes what its ranks wait for: nobody for the root of a broadcast, which runs ahead; one message
+// after the other where the second answers the first, or where programs combine one before they take the next; and bytes where they
+// take longest.
+func TestRow(t *testing.T) {
+	const launch, alpha, received, inside = 3 * units.Microsecond, 20 * units.Microsecond, 2 * units.Microsecond, 5 * units.Microsecond
+	for _, c := range []struct {
+		nodes, gpus int
+		kind        collective.Kind
+		algo        string
+		size        units.Bytes
+		want        units.Time
+	}{
+		{2, 1, collective.Broadcast, "ring", 4, launch + received},
+		{2, 1, collective.Broadcast, "ring", 50_000_000, units.Millisecond}, // at 50 GB/s
+		{2, 1, collective.AllGather, "ring", 4, launch + alpha},
+		{2, 1, collective.AllReduce, "double_binary_tree", 4, launch + 2*alpha},
+		{2, 1, collective.AllReduce, "ring", 4, launch + 2*alpha},
+		{4, 1, collective.Gather, "direct", 4, launch + received}, // side by side
+		{4, 1, collective.Reduce, "quadrinomial", 4, launch + 3*received},
+		{4, 1, collective.Broadcast, "ring", 4, launch + received}, // of a chain the ends run ahead as well
+		// A ring with two slow hops of four: rank 1 has waited for one of them when it begins the next operation, rank 0 for both.
+		{2, 2, collective.AllGather, "ring", 4, launch + 3*(alpha+inside)/2},
+	} {
+		topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: c.nodes, GPUs: c.gpus})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: topo.NumRanks()}, c.algo,
+			planner.Options{Channels: 1, Protocol: schedule.Simple})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := sim.Run(topo, s, c.size, rowCosts(launch, alpha, received, inside), sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := float64(r.Time)/float64(c.want) - 1; off > 0.02 || off < -0.02 {
+			t.Errorf("%v by %s on %d × %d: %v, want %v", c.kind, c.algo, c.nodes, c.gpus, r.Time, c.want)
+		}
+	}
+}
+
+// TestRowFolded: plans in which some lanes stand for others take as long in a row as those where none does.
+func TestRowFolded(t *testing.T) {
+	p := rowCosts(3*units.Microsecond, 20*units.Microsecond, 2*units.Microsecond, 5*units.Microsecond)
+	for _, nodes := range []int{2, 3} {
+		topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: nodes, GPUs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.Broadcast, collective.Gather, collective.Reduce, collective.AllGather,
+			collective.AllToAll, collective.AllReduce} {
+			list, err := planner.Candidates(topo, collective.Spec{Kind: kind, Ranks: 2 * nodes}, "", planner.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range list {
+				if s.Channels[0].Slices > 4 || len(s.Channels) > 2 { // which take long
+					continue
+				}
+				folded, err := sim.Compile(topo, s, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole, err := sim.CompileFlat(topo, s, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, size := range []units.Bytes{units.KiB, 1 << 20} {
+					a, errA := folded.Time(size)
+					b, errB := whole.Time(size)
+					if errA != nil || errB != nil || a != b {
+						t.Errorf("%v by %s of %v on %d nodes: %v folded, %v flat (%v, %v)", kind, planner.Name(s), size, nodes, a, b, errA, errB)
+					}
+				}
+			}
+		}
+	}
+}
