@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"railyard/model/collective"
@@ -15,8 +16,8 @@ type railGroups struct {
 	spec    collective.Spec
 	chunks  int
 	root    *railRoot                         // of a broadcast or reduce
-	claimed *schedule.Kinds                   // which nodes are equivalent
-	first   []int                             // the first of each of these
+	kindOf  []int32                           // by group of the outermost tier, or node: which are equivalent
+	first   [][]int                           // by such kind: the nodes of the first of them
 	part    [][][]schedule.ChunkSet           // by rail, unit and node
 	steps   [][]int32                         // by depth and node: whose chunks are in equal steps with its own (see align)
 	passes  [][]railPass                      // level 2, by stage, without a root's node
@@ -38,21 +39,50 @@ func newRailGroups(b *reroutes, spec collective.Spec, tiers [][]int32) *railGrou
 	if spec.Kind.Rooted() {
 		root = slices.IndexFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, int32(spec.Root)) })
 	}
+	all := slices.Concat(tiers, [][]int32{identity(len(b.rank))})
+	g.classify(all, root)
 	g.number(root)
-	g.align(slices.Concat(tiers, [][]int32{identity(len(b.rank))}))
-	x := newRailTiers(tiers, len(b.rank), func(node int) bool { return node != root })
-	g.claimed = g.claim(x, root)
-	first := make([]bool, len(b.rank))
-	for _, node := range g.claimed.First() {
-		g.first, first[node] = append(g.first, int(node)), true
-	}
+	g.align(all)
 	if spec.Kind != collective.AllToAll {
-		g.passes = x.passes(first)
+		first := make([]bool, len(b.rank))
+		for _, node := range slices.Concat(g.first...) {
+			first[node] = true
+		}
+		g.passes = newRailTiers(tiers, len(first), func(node int) bool { return node != root }).passes(first)
 	}
 	if root >= 0 {
 		g.root = newRailRoot(g, int32(spec.Root), root)
 	}
 	return g
+}
+
+// classify finds which groups of the outermost tier are of one shape, of nodes of the same kinds; the root's is by itself.
+func (g *railGroups) classify(tiers [][]int32, root int) {
+	keys, nodes := [][]byte{}, [][]int{}
+	for node, group := range tiers[0] {
+		if int(group) == len(nodes) {
+			keys, nodes = append(keys, nil), append(nodes, nil)
+		}
+		key := &keys[group]
+		for _, of := range tiers[1:] { // numbered from the group's first node on
+			*key = binary.AppendVarint(*key, int64(of[node]-of[append(nodes[group], node)[0]]))
+		}
+		*key = binary.AppendVarint(*key, int64(g.kind[node]))
+		if node == root {
+			*key = append(*key, 0)
+		}
+		nodes[group] = append(nodes[group], node)
+	}
+	kinds := map[string]int32{}
+	for group, key := range keys {
+		kind, ok := kinds[string(key)]
+		if !ok {
+			kind = int32(len(kinds))
+			kinds[string(key)] = kind
+			g.first = append(g.first, nodes[group])
+		}
+		g.kindOf = append(g.kindOf, kind)
+	}
 }
 
 // number gives chunks their numbers.
@@ -86,6 +116,28 @@ func (g *railGroups) number(root int) {
 }
 
 func (g *railGroups) kindOfNode(node int) *railKind { return g.kinds[g.kind[node]] }
+
+// claim is which groups of the outermost tier are equivalent, and which chunks are theirs.
+func (g *railGroups) claim() *schedule.Kinds {
+	out := &schedule.Kinds{Nodes: g.kindOf}
+	bands := g.rails
+	if g.kinds[0].roots == nil {
+		bands = 1
+	}
+	for _, nodes := range g.first {
+		k := schedule.NodeKind{Chunks: make(schedule.RankList, bands)}
+		for _, node := range nodes {
+			for rail, r := range g.rank[node] {
+				if r >= 0 {
+					k.Ranks++
+				}
+				k.Chunks[rail%bands] += g.ofNode(rail, railRun{0, g.units}, node).Count
+			}
+		}
+		out.Of = append(out.Of, k)
+	}
+	return out
+}
 
 // runs cuts a rail where some of these kinds of nodes reroute it otherwise.
 func (b *reroutes) runs(rail int, kinds ...*railKind) []railRun {
@@ -133,12 +185,12 @@ func (g *railGroups) ofNodes(rail int, x railRun, from, to int) []schedule.Chunk
 	return schedule.Union(list)
 }
 
-// of are groups of a stage, with all of the ranks of the first nodes.
+// of are groups of a stage, with all of the ranks of the first groups of nodes.
 func (g *railGroups) of(x railStage) (out []schedule.Group) {
 	if x.level == 2 && !x.op.Rooted() {
 		return g.passing(g.passes[x.tier])
 	}
-	for _, node := range g.first {
+	for _, node := range slices.Concat(g.first...) {
 		switch {
 		case g.root != nil && (x.op.Rooted() || node == g.root.node):
 			out = append(out, g.root.of(g, x, node)...)

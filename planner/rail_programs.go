@@ -52,12 +52,12 @@ func (g *railGroups) stages() (out []railStage) {
 	return out
 }
 
-// channel is a collective over rerouted rails and tiers of nodes, outermost first: the programs of the first of the nodes that are
-// equivalent. What is summed up on the way lies in scratch until the last phase that sums; blocks of an
+// channel is a collective over rerouted rails and tiers of nodes, outermost first: the programs of the first group of
+// nodes of each kind. What is summed up on the way lies in scratch until the last phase that sums; blocks of an
 // all-to-all are copied on as they come.
 func (b *reroutes) channel(spec collective.Spec, tiers [][]int32) schedule.Channel {
 	g := newRailGroups(b, spec, tiers)
-	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claimed}
+	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claim()}
 	stages, src := g.stages(), schedule.Input
 	for i, x := range stages {
 		dst := schedule.Output
@@ -74,7 +74,7 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32) schedule.Chann
 	return ch
 }
 
-// programs are those of the first nodes' ranks in a stage: in each of its groups, everybody talks to everybody at once.
+// programs are those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
 func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.Program) {
 	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
 	if x.op != collective.AllToAll {
@@ -82,7 +82,7 @@ func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.P
 	}
 	one := &schedule.Schedule{Spec: g.spec, Channels: []schedule.Channel{{Chunks: g.chunks, Phases: []schedule.Phase{direct}}}}
 	inGroups := schedule.NewExpander(one)
-	for _, node := range g.first {
+	for _, node := range slices.Concat(g.first...) {
 		for rail, rank := range g.rank[node] {
 			switch {
 			case rank < 0:

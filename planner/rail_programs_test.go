@@ -2,7 +2,6 @@ package planner
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"railyard/internal/long"
@@ -99,67 +98,5 @@ func TestRandomReroutes(t *testing.T) {
 	}
 	if seen < 5*int(seeds) {
 		t.Errorf("%d schedules", seen)
-	}
-}
-
-// Over tiers of groups that are alike but for the last one and the root's, with some nodes unlike the others, first nodes' programs prove
-// nearly all plans: few ranks are then run for all. Where they do not, all ranks' programs are right all the same.
-func TestFirstNodesOverTiers(t *testing.T) {
-	seen, proven, ranks, programs := 0, 0, 0, 0
-	for seed := range long.Or[uint64](12, 120) {
-		rng := rand.New(rand.NewPCG(5, seed))
-		for _, what := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast,
-			collective.Reduce} {
-			b, spec := randomReroutes(rng, what)
-			mid, low := 2+rng.IntN(4), 2+rng.IntN(4)
-			b.repeat(rng, (2+rng.IntN(5))*mid*low-rng.IntN(low+1))
-			last := b.rank[len(b.rank)-1]
-			if spec.Ranks = int(slices.Max(last)) + 1; what.Rooted() {
-				spec.Root = rng.IntN(spec.Ranks)
-			}
-			tiers := [][]int32{make([]int32, len(b.rank)), make([]int32, len(b.rank))}
-			for n := range b.rank {
-				tiers[0][n], tiers[1][n] = int32(n/(mid*low)), int32(n/low)
-			}
-			ch := b.channel(spec, tiers)
-			if ch.Chunks == 0 {
-				continue
-			}
-			s := &schedule.Schedule{Algorithm: "reroutes", Protocol: schedule.Simple, Spec: spec, Channels: []schedule.Channel{ch}}
-			if err := s.Validate(); err != nil {
-				t.Fatalf("seed %d, %v: %v", seed, what, err)
-			}
-			seen, ranks, programs = seen+1, ranks+spec.Ranks, programs+len(ch.Phases[0].Ops)
-			if schedule.ProvenByFirstNodes(s) {
-				proven++
-			} else if err := schedule.Check(s, nil); err != nil {
-				t.Errorf("seed %d, %v of %d ranks: %v", seed, what, spec.Ranks, err)
-			}
-		}
-	}
-	if 20*proven < 19*seen || 2*programs > ranks {
-		t.Errorf("%d of %d plans are proven by first nodes, %d programs for %d ranks", proven, seen, programs, ranks)
-	}
-}
-
-// repeat makes so many nodes of a node's kind, with one or more of the last one's among them.
-func (b *reroutes) repeat(rng *rand.Rand, nodes int) {
-	kinds := [2]int{b.kind[0], b.kind[len(b.kind)-1]}
-	examples := [2][]int32{b.rank[0], b.rank[len(b.rank)-1]}
-	odd, ranks := rng.IntN(nodes), int32(0)
-	b.kind, b.rank = nil, nil
-	for n := range nodes {
-		which := 0
-		if n == odd || rng.IntN(nodes) == 0 {
-			which = 1
-		}
-		list := slices.Clone(examples[which])
-		for rail, r := range list {
-			if r >= 0 {
-				list[rail] = ranks
-				ranks++
-			}
-		}
-		b.kind, b.rank = append(b.kind, kinds[which]), append(b.rank, list)
 	}
 }

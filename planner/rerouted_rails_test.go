@@ -138,7 +138,6 @@ func TestTieredRails(t *testing.T) {
 		{"leaf-spine-roce", 30, nil, nil, 8},
 		{"leaf-spine-roce", 32, nil, []string{"node:node9"}, 2},
 		{"leaf-spine-roce", 16, nil, []string{"nic:node5/nic2"}, 2},
-		{"superpod-h100", 64, []string{"fabrics.0.levels.0.group=8", "fabrics.0.levels.1.group=2"}, []string{"nic:node13/nic2"}, 2},
 		{"superpod-h100", 45, nil, nil, 8},
 		{"superpod-h100", 33, []string{"fabrics.0.levels.0.group=8", "fabrics.0.levels.1.group=2"}, nil, 2}, // one node more
 		{"superpod-h100", 41, []string{"fabrics.0.levels.0.group=8", "fabrics.0.levels.1.group=2"}, nil, 2},
@@ -148,8 +147,7 @@ func TestTieredRails(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo := degrade(t, whole.WithoutInNetwork(), c.faults...)
-		for _, kind := range long.Or([]collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce},
-			[]collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast, collective.Reduce}) {
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
 			what := fmt.Sprintf("%d nodes of %s without %v, %v", c.nodes, c.name, c.faults, kind)
 			s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "tiered_rails", planner.Options{Slices: 2})
 			if err != nil {

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"reflect"
+	"encoding/binary"
 	"slices"
 
 	"railyard/model/schedule"
@@ -9,26 +9,25 @@ import (
 	"railyard/model/topology"
 )
 
-// nodeAxes are the axes of the schedule's grid of nodes, and what all channels leave of the permutations along each.
+// nodeAxes are the axes of the schedule's grid of nodes, and what all channels leave of the permutations
+// along each. Where programs are those of first groups of nodes, and these the topology's, the axes are its tiers: the number
+// that a group has in the one above it, of which groups of several sizes do not all have as many.
 type nodeAxes struct {
 	*nodeSymmetry
-	channels []schedule.Channel
-	dims     []int32 // outermost first
-	along    []schedule.Along
-	kinds    *schedule.Kinds // nodes differ in what the schedule does
-	place    []int32         // by node: where it is in the grid (see symmetry.NewProduct); nil: at its number
-	root     int             // −1: none
+	channels   []schedule.Channel
+	dims       []int32 // outermost first
+	place      []int32 // by node: where it is in the grid (see symmetry.NewProduct)
+	along      []schedule.Along
+	label      func(node int) int
+	asymmetric bool // nodes differ in what the schedule does
 }
 
 // newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
-func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels, kinds: s.Channels[0].Kinds, root: -1}
-	if s.Spec.Kind.Rooted() {
-		x.root = int(y.node[s.Spec.Root])
-	}
+func newNodeAxes(y *nodeSymmetry, t *topology.Topology, s *schedule.Schedule) *nodeAxes {
+	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels}
 	for i := range s.Channels {
 		dims, along := x.axes(s, i)
-		if dims == nil || i > 0 && (!slices.Equal(dims, x.dims) || !reflect.DeepEqual(s.Channels[i].Kinds, x.kinds)) {
+		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
 			return nil
 		}
 		if x.dims = dims; i == 0 {
@@ -38,28 +37,18 @@ func newNodeAxes(y *nodeSymmetry, s *schedule.Schedule) *nodeAxes {
 			x.along[a] = x.along[a].Narrow(along[a])
 		}
 	}
-	if x.kinds != nil {
-		x.place = x.kinds.Place
-	}
-	if x.place == nil && symmetry.Radix(x.dims).Count() != len(y.first) {
-		return nil
-	}
+	tiers := x.byTiers(t, s)
+	x.label = y.label(s, !tiers)
 	return x
 }
 
 // axes are those of a channel along which nodes may be permuted.
 func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.Along) {
-	if k := s.Channels[channel].Kinds; k != nil {
-		if len(k.Nodes) != len(x.first) {
+	if k := s.Channels[channel].Kinds; k != nil { // along one axis, on which nodes may stand in any order
+		if x.asymmetric = true; x.inKinds(k) == nil {
 			return nil, nil
 		}
-		for n := range x.first {
-			if x.size(n) != k.Ranks(n) {
-				return nil, nil
-			}
-		}
-		dims, _ := k.Grid()
-		return dims, slices.Repeat([]schedule.Along{schedule.AnyOrder}, len(dims))
+		return []int32{int32(len(x.first))}, []schedule.Along{schedule.AnyOrder}
 	}
 	local := x.local()
 	if local == 0 {
@@ -75,39 +64,139 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 	return nil, nil
 }
 
+// byTiers makes the topology's tiers of nodes the axes, if groups of the outermost one are what all channels take for nodes.
+func (x *nodeAxes) byTiers(t *topology.Topology, s *schedule.Schedule) bool {
+	tiers := t.NodeTiers()
+	if len(tiers) == 0 {
+		return false
+	}
+	for i := range s.Channels {
+		k := s.Channels[i].Kinds
+		if k == nil {
+			return false
+		}
+		for n, in := range x.inKinds(k) {
+			if in.group != tiers[0][n] {
+				return false
+			}
+		}
+	}
+	nodes := make([]int32, len(x.first)) // groups by themselves
+	for n := range nodes {
+		nodes[n] = int32(n)
+	}
+	groups := slices.Concat([][]int32{make([]int32, len(x.first))}, tiers, [][]int32{nodes}) // from all nodes to each
+	x.dims, x.along, x.place = nil, nil, make([]int32, len(x.first))
+	for i, of := range groups[1:] {
+		number, next := map[int32]int32{}, map[int32]int32{} // of a group; in the one above it
+		size := int32(0)
+		for n, g := range of {
+			if _, ok := number[g]; !ok {
+				number[g] = next[groups[i][n]]
+				next[groups[i][n]]++
+			}
+			size = max(size, number[g]+1)
+		}
+		for n, g := range of {
+			x.place[n] = x.place[n]*size + number[g]
+		}
+		x.dims, x.along = append(x.dims, size), append(x.along, schedule.AnyOrder)
+	}
+	return true
+}
+
+// inKind is where a node is among what a channel's kinds take for nodes: a group of this kind, in which it has this place.
+type inKind struct{ node, kind, group, place int32 }
+
+// inKinds are those of all nodes; nil where groups are not of whole nodes.
+func (y *nodeSymmetry) inKinds(k *schedule.Kinds) (out []inKind) {
+	for group, kind := range k.Nodes {
+		left := k.Ranks(group)
+		for place := int32(0); left > 0 && len(out) < len(y.first); place++ {
+			left -= y.size(len(out))
+			out = append(out, inKind{int32(len(out)), kind, int32(group), place})
+		}
+		if left != 0 {
+			return nil
+		}
+	}
+	return out
+}
+
+// label tells nodes apart that the schedule does: the root's, and kinds of nodes, or of groups, in which, if they are to stay, each has
+// its place.
+func (y *nodeSymmetry) label(s *schedule.Schedule, stay bool) func(node int) int {
+	keys := make([][]byte, len(y.first))
+	if s.Spec.Kind.Rooted() {
+		keys[y.node[s.Spec.Root]] = []byte{0}
+	}
+	for i := range s.Channels {
+		if k := s.Channels[i].Kinds; k != nil {
+			for n, in := range y.inKinds(k) {
+				keys[n] = binary.AppendVarint(keys[n], int64(in.kind))
+				if stay {
+					keys[n] = binary.AppendVarint(keys[n], int64(in.place))
+				}
+			}
+		}
+	}
+	names := make([]string, len(keys))
+	for n, key := range keys {
+		names[n] = string(key)
+	}
+	of := symmetry.Number(names).Of
+	return func(n int) int { return int(of[n]) }
+}
+
 // groups are those to try along an axis, the largest first.
 func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
 	along := x.along[axis]
 	if along == schedule.AnyOrder {
-		out = append(out, x.tree(t, axis))
+		inner, dealt := x.distributed(axis)
+		out = append(out, t.AxisTree(x.dims, x.place, axis, inner, func(n int) int { return x.label(n)*len(dealt) + int(dealt[n]) }))
 	}
-	if along != schedule.Standing && x.kinds == nil {
+	if along != schedule.Standing && !x.asymmetric {
 		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == schedule.Flipping}})
 	}
 	return out
 }
 
-// tree are the permutations along an axis that leave the topology and what the schedule says of nodes as they are.
-func (x *nodeAxes) tree(t *topology.Topology, axis int) *symmetry.Tree {
-	if x.kinds == nil {
-		return t.AxisTree(x.dims, nil, axis, nil, func(n int) int {
-			if n == x.root {
-				return 1
-			}
-			return 0
-		})
+// distributed says what becomes along an axis of coordinates that some groups do not have: these are dealt to those that they
+// have, in turn, as long as there are as many for each. inner are the coordinates that go together so, by size of such groups, the
+// largest first; and by node which ones are alike.
+func (x *nodeAxes) distributed(axis int) (inner [][]int32, alike []int32) {
+	alike = make([]int32, len(x.first))
+	if x.place == nil {
+		return nil, alike
 	}
-	_, axes := x.kinds.Grid()
-	var within [][]int32
-	for _, of := range axes[axis].Within {
-		within = append(within, of)
+	d := symmetry.Radix(x.dims)[axis]
+	sizes := map[int32]int32{} // by group: how many coordinates it has
+	for _, at := range x.place {
+		above := at / d.Stride / d.Size
+		sizes[above] = max(sizes[above], d.Of(at)+1)
 	}
-	d, classes := symmetry.Radix(x.dims)[axis], int(slices.Max(axes[axis].Of))+1
-	return t.AxisTree(x.dims, x.place, axis, within, func(n int) int {
-		at := int32(n)
-		if x.place != nil {
-			at = x.place[n]
+	seen := map[int32]bool{d.Size: true}
+	for _, n := range sizes {
+		seen[n] = true
+	}
+	for n := d.Size - 1; n > 0; n-- {
+		if !seen[n] {
+			continue
 		}
-		return int(x.kinds.Nodes[n])*classes + int(axes[axis].Of[d.Of(at)])
-	})
+		of := make([]int32, d.Size)
+		for c := range of {
+			of[c] = int32(c) % n
+		}
+		inner = append(inner, of)
+		for node, at := range x.place {
+			alike[node] *= 3
+			if c := d.Of(at); c >= n {
+				alike[node]++
+				if c >= d.Size/n*n {
+					alike[node]++
+				}
+			}
+		}
+	}
+	return inner, symmetry.Number(alike).Of
 }

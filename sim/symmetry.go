@@ -39,8 +39,8 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 		}
 		y.node = append(y.node, n)
 	}
-	x := newNodeAxes(y, s)
-	if x == nil || x.kinds != nil && !x.all(func(channel int) bool { return kindsBearOut(t, s, programs, channel) }) {
+	x := newNodeAxes(y, t, s)
+	if x == nil {
 		return nil
 	}
 	axes := make([]symmetry.Group, len(x.dims))
@@ -50,8 +50,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	for a := range axes {
 		for _, group := range x.groups(t, a) {
 			axes[a] = group
-			sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes))
-			if ok && (x.kinds != nil || x.bearsOut(programs, sym, axes, a)) {
+			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes)); ok && x.bearsOut(programs, sym, axes, a) {
 				_, tree := group.(*symmetry.Tree)
 				y.Symmetry, y.joins = sym, y.joins || tree
 				break
@@ -65,29 +64,21 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	return y
 }
 
-// kindsBearOut asks what a channel's kinds claim once for all schedules that have the same programs in memory.
-func kindsBearOut(t *topology.Topology, s *schedule.Schedule, programs *schedule.Expander, channel int) bool {
-	type key struct {
-		kinds  *schedule.Kinds
-		phases *schedule.Phase
-	}
-	ch := &s.Channels[channel]
-	if len(ch.Phases) == 0 {
-		return true
-	}
-	return topology.Once(t, key{ch.Kinds, &ch.Phases[0]}, func() bool { return programs.KindsBearOut(channel) })
-}
-
 // bearsOut asks programs whether permutations along one axis leave the schedule as it is: those of the first nodes of a group's
-// orbits, of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's. Kinds claim more permutations
-// than these, and are asked once.
+// orbits, of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's. Where these are programs of
+// first groups of nodes, which are moved to others by definition, all of them are asked.
 func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetry, axes []symmetry.Group, axis int) bool {
 	only := func(axis int) *symmetry.Product {
 		one := slices.Repeat([]symmetry.Group{symmetry.Digits{}}, len(axes))
 		one[axis] = axes[axis]
 		return symmetry.NewProduct(x.dims, x.place, one)
 	}
-	ranks := slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
+	var ranks []int32
+	if x.asymmetric {
+		ranks = x.ranks(only(0))
+	} else {
+		ranks = slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
+	}
 	var moves []func(rank int32) int32
 	for _, move := range only(axis).Generators() {
 		moves = append(moves, func(rank int32) int32 {
@@ -95,13 +86,11 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 			return x.first[move(int(n))] + rank - x.first[n]
 		})
 	}
-	return x.all(func(channel int) bool { return programs.BearsOut(channel, ranks, moves) })
-}
-
-// all asks something of each channel that has programs of its own.
-func (x *nodeAxes) all(ask func(channel int) bool) bool {
 	for c, times := range x.times {
-		if times > 0 && (c == 0 || !x.channels[c].SharesPrograms(&x.channels[c-1])) && !ask(c) {
+		if c > 0 && x.channels[c].SharesPrograms(&x.channels[c-1]) {
+			continue
+		}
+		if times > 0 && !programs.BearsOut(c, ranks, moves) {
 			return false
 		}
 	}

@@ -82,9 +82,11 @@ const fewRanks = 8
 // such (see moves).
 func proven(x *Expander, channel int, inPlace bool, fold bool) (*checker, error) {
 	if fold {
-		if x.kinds[channel] != nil {
-			if k, err := byFirstNodes(x, channel, inPlace); !errors.Is(err, errAsymmetric) {
-				return k, err
+		if m := x.kinds[channel]; m != nil {
+			if k := newChecker(x, channel, inPlace, m); k.follows() {
+				if err := k.run(); !errors.Is(err, errAsymmetric) {
+					return k, err
+				}
 			}
 		}
 		if y := x.coarse(channel); y != nil {
@@ -128,7 +130,6 @@ type message struct {
 	src     Loc
 	stored  *Loc // of a multicast: where its first receiver put it
 	entered runs // of a barrier: who has entered it, as the sender knows
-	how     way  // of kinds of nodes: how it moves
 }
 
 // checker runs one channel.
@@ -145,26 +146,20 @@ type checker struct {
 	pc         []int
 	mem        []memory
 	queues     map[key]*queue
-	ways       [][]way           // by rank: how its operations move, where kinds of nodes do
-	takenSoFar map[key]int       // by peer and rank: messages taken, where one of a first node is for several
-	heard      map[key][]message // the same: those that there are to take, moved
-	taken      map[int32]int     // by rank: what it has taken from other nodes (see weight)
-	clocks     [][]int32         // by rank: operations of others known to have ended; nil: not needed
-	entered    []runs            // by rank: who is known to have entered the barrier; nil: it is none
+	takenSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
+	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
+	entered    []runs      // by rank: who is known to have entered the barrier; nil: it is none
 }
 
 func newChecker(x *Expander, channel int, inPlace bool, m images) *checker {
 	s, n := x.s, x.s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: inPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
-		takenSoFar: map[key]int{}, heard: map[key][]message{}, taken: map[int32]int{}}
+		takenSoFar: map[key]int{}}
 	if m == nil {
 		k.ranks = (&moves{ranks: n}).originals()
 	} else {
 		k.ranks = m.originals()
-	}
-	if k.byKinds() != nil {
-		k.ways = make([][]way, n)
 	}
 	for _, r := range k.ranks {
 		k.expand(int(r))
@@ -188,11 +183,7 @@ func newChecker(x *Expander, channel int, inPlace bool, m images) *checker {
 // expand makes a rank's program.
 func (k *checker) expand(r int) {
 	for p := range k.s.Channels[k.channel].Phases {
-		if m := k.byKinds(); m != nil {
-			k.progs[r] = m.append(k.progs[r], k.s.Channels[k.channel].Phases[p].Ops, int32(r), &k.ways[r])
-		} else {
-			k.progs[r] = k.x.AppendProgram(k.progs[r], k.channel, p, r)
-		}
+		k.progs[r] = k.x.AppendProgram(k.progs[r], k.channel, p, r)
 		k.phaseAt[r] = append(k.phaseAt[r], int32(len(k.progs[r])))
 	}
 }

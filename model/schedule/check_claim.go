@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 
 	"railyard/model/symmetry"
@@ -32,78 +31,6 @@ func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32)
 		by[i].rank = to
 	}
 	return x.bearsOut(channel, ranks, relabelling{rank: stay}, by)
-}
-
-// KindsBearOut asks the same of what a channel's kinds claim: whatever leaves a first node where it is leaves its program as it is,
-// and wherever that is moved, it has as many operations.
-func (x *Expander) KindsBearOut(channel int) bool {
-	m := x.kinds[channel]
-	none := relabelling{rank: stay}
-	var ops []Op
-	var moved, other []uint64
-	for _, node := range m.firsts {
-		fixing := m.group.Fixing(int(node)).Generators()
-		for r := m.rank0[node]; r < m.rank0[node+1]; r++ {
-			for p := range x.s.Channels[channel].Phases {
-				ops = x.AppendProgram(ops[:0], channel, p, int(r))
-				other = none.outline(other[:0], ops)
-				for _, to := range fixing {
-					moves := func(node int32) int32 { return int32(to(int(node))) }
-					by := relabelling{rank: func(rank int32) int32 { return m.rankTo(rank, moves) }}
-					if moved = by.outline(moved[:0], ops); !slices.Equal(moved, other) {
-						return false
-					}
-				}
-			}
-		}
-	}
-	return m.cutAlike(x.s.Channels[channel].Phases)
-}
-
-// cutAlike reports whether what moves together is in sets of as many chunks wherever it comes.
-func (m *kindMoves) cutAlike(phases []Phase) bool {
-	seen, alike := map[string]bool{}, true
-	for i, r := range m.originals() {
-		for p := range phases {
-			m.parts(phases[p].Ops[i], func(part []Op, how way) {
-				if !alike || how != together {
-					return
-				}
-				key := fmt.Sprint(m.node[r], signature(part))
-				if !seen[key] {
-					seen[key] = true
-					alike = m.oneCut(part, m.node[r])
-				}
-			})
-		}
-	}
-	return alike
-}
-
-// oneCut reports it of operations of a first node. Along axes along which they stay as they are, nothing else need be looked at.
-func (m *kindMoves) oneCut(part []Op, first int32) bool {
-	sets := func(to permutation) (out []ChunkSet) {
-		for i := range part {
-			set, _ := m.mainSet(&part[i])
-			out = m.appendRanges(out, set, to)
-		}
-		return Union(out)
-	}
-	own := sets(stay)
-	moving := m.group.Restricted(func(to func(int) int) bool {
-		return !slices.Equal(own, sets(func(node int32) int32 { return int32(to(int(node))) }))
-	})
-	for node := range m.Nodes {
-		if at, _ := moving.Orbit(node); at != int(first) {
-			continue
-		}
-		to, _ := moving.To(node)
-		if !slices.EqualFunc(own, sets(func(node int32) int32 { return int32(to(int(node))) }),
-			func(a, b ChunkSet) bool { return a.Len() == b.Len() }) {
-			return false
-		}
-	}
-	return true
 }
 
 // bearsOut is BearsOut for relabellings; none is the one that leaves everything where it is.

@@ -50,13 +50,10 @@ func (k *checker) original(rank int32) int {
 }
 
 // next takes the oldest message off a connection, if there is one, and moves it.
-func (k *checker) next(c key, r int, peer, by int32) (m message, sent bool, err error) {
-	if kinds := k.byKinds(); kinds != nil {
-		m, sent = k.nextHeard(kinds, c, r, peer, by)
-		return m, sent, nil
-	}
-	q := k.queues[c]
-	if sent = !q.empty(); sent {
+func (k *checker) next(q *queue, r int, peer, phase, by int32) (m message, sent bool, err error) {
+	if k.byKinds() != nil {
+		m, sent = k.nextMessage(q, r, peer, phase)
+	} else if sent = !q.empty(); sent {
 		m = q.take()
 	}
 	switch {
@@ -112,14 +109,9 @@ func (k *checker) byKinds() *kindMoves {
 }
 
 // arrives holds a message's places against those it goes to.
-func (k *checker) arrives(r, i int, m message, op *Op) error {
+func (k *checker) arrives(m message, op *Op) error {
 	if k.moves == nil || len(m.values) < 2 {
 		return nil
-	}
-	if kinds := k.byKinds(); kinds != nil && k.ways[r][i] != singly {
-		return k.arrivesTogether(kinds, m, op.Dst.Set, k.ways[r][i])
-	} else if kinds != nil && m.how != singly {
-		return errAsymmetric
 	}
 	if m.places == nil {
 		return k.paired(m.src.Set, op.Dst.Set)
@@ -128,8 +120,8 @@ func (k *checker) arrives(r, i int, m message, op *Op) error {
 }
 
 // checkPlaces holds an operation's places against one another.
-func (k *checker) checkPlaces(r, i int, op *Op) error {
-	if k.moves == nil || op.Kind.Sends() || op.Kind == Recv || k.byKinds() != nil && k.ways[r][i] != singly {
+func (k *checker) checkPlaces(op *Op) error {
+	if k.moves == nil || op.Kind.Sends() || op.Kind == Recv {
 		return nil
 	}
 	if op.Kind == Reduce {

@@ -5,7 +5,7 @@ func (k *checker) advance(r int) (woken []int, err error) {
 	for k.pc[r] < len(k.progs[r]) {
 		i := k.pc[r]
 		op := &k.progs[r][i]
-		if err := k.checkPlaces(r, i, op); err != nil {
+		if err := k.checkPlaces(op); err != nil {
 			return nil, err
 		}
 		phase := int32(k.phaseOf(r, i))
@@ -27,7 +27,7 @@ func (k *checker) advance(r int) (woken []int, err error) {
 			}
 		case Recv, RecvReduce:
 			c, by := k.incoming(r, op.Peer, phase)
-			m, sent, err := k.next(c, r, op.Peer, by)
+			m, sent, err := k.next(k.queues[c], r, op.Peer, phase, by)
 			if err != nil || !sent {
 				return woken, err
 			}
@@ -53,9 +53,6 @@ func (k *checker) send(r, i int, op *Op, c key) error {
 		return err
 	}
 	m := message{values: vals, op: int32(i), src: op.Src}
-	if k.ways != nil {
-		m.how = k.ways[r][i]
-	}
 	if k.clocks != nil {
 		m.clock = append([]int32(nil), k.clocks[r]...)
 		m.clock[r] = int32(i)
@@ -75,7 +72,7 @@ func (k *checker) receive(r, i int, op *Op, m message, c key) error {
 	if len(m.values) != op.Dst.Set.Len() {
 		return k.fail(r, i, "takes %d chunks but rank %d sent %d", op.Dst.Set.Len(), op.Peer, len(m.values))
 	}
-	if err := k.arrives(r, i, m, op); err != nil {
+	if err := k.arrives(m, op); err != nil {
 		return err
 	}
 	if err := k.sameStore(r, i, op, m); err != nil {

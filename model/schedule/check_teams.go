@@ -44,14 +44,14 @@ func (k *checker) switchReduce(r, i int, op *Op, phase int32) (done bool, err er
 	var first Loc
 	for n, p := range op.Peers {
 		c, by := k.incoming(r, p, phase)
-		m, _, err := k.next(c, r, p, by)
+		m, _, err := k.next(k.queues[c], r, p, phase, by)
 		if err != nil {
 			return false, err
 		}
 		if by != 0 { // what place they come from is compared here
 			return false, errAsymmetric
 		}
-		if err := k.arrives(r, i, m, op); err != nil {
+		if err := k.arrives(m, op); err != nil {
 			return false, err
 		}
 		if n == 0 {

@@ -43,9 +43,6 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 		default:
 			x.kinds[c] = newKindMoves(ch.Kinds)
 		}
-		if m := x.kinds[c]; m != nil && (c == 0 || !ch.SharesPrograms(&s.Channels[c-1])) {
-			m.learn(ch.Phases)
-		}
 		for p, ph := range ch.Phases {
 			if ph.Gen == GenTrees {
 				x.trees[c][p] = trees.programs(&ph)
@@ -70,7 +67,7 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	switch ph.Gen {
 	case GenOps:
 		if m := x.kinds[channel]; m != nil {
-			return m.append(dst, ph.Ops, int32(rank), nil)
+			return m.append(dst, ph.Ops, int32(rank))
 		}
 		return append(dst, ph.Ops[rank]...)
 	case GenRails:

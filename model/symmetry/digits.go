@@ -122,13 +122,3 @@ func (g Digits) Generators() (out []func(int) int) {
 	}
 	return out
 }
-
-// To is the move that brings a number's original to it.
-func (g Digits) To(p int) (to, back func(int) int) {
-	by := g.By(int32(p))
-	inverse := g.Inverse(by)
-	return func(q int) int { return int(g.Move(int32(q), by)) }, func(q int) int { return int(g.Move(int32(q), inverse)) }
-}
-
-// Fixing is the move by 0.
-func (g Digits) Fixing(int) Group { return Digits{} }

@@ -13,8 +13,4 @@ type Group interface {
 	Pair(a, b int) (to, count int)
 	// Generators are permutations that generate the group.
 	Generators() []func(p int) int
-	// To is one that takes the first point of p's orbit to p, and the one that takes it back.
-	To(p int) (to, back func(p int) int)
-	// Fixing are the permutations that leave p where it is.
-	Fixing(p int) Group
 }

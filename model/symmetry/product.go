@@ -62,60 +62,14 @@ func (g *Product) Pair(a, b int) (to, count int) {
 
 // Generators are those along each axis.
 func (g *Product) Generators() (out []func(int) int) {
-	for i := range g.radix {
+	for i, d := range g.radix {
 		for _, f := range g.axes[i].Generators() {
-			to := make([]func(int) int, len(g.radix))
-			to[i] = f
-			out = append(out, g.along(to))
+			out = append(out, func(p int) int {
+				place := g.placeOf(p)
+				c := d.Of(place)
+				return g.at(place + (int32(f(int(c)))-c)*d.Stride)
+			})
 		}
 	}
 	return out
-}
-
-// along permutes the coordinates along each axis; nil: not along that one.
-func (g *Product) along(axes []func(int) int) func(int) int {
-	return func(p int) int {
-		place := g.placeOf(p)
-		for i, d := range g.radix {
-			if axes[i] != nil {
-				c := d.Of(place)
-				place += (int32(axes[i](int(c))) - c) * d.Stride
-			}
-		}
-		return g.at(place)
-	}
-}
-
-// To is that along each axis.
-func (g *Product) To(p int) (to, back func(int) int) {
-	there, home := make([]func(int) int, len(g.radix)), make([]func(int) int, len(g.radix))
-	for i, d := range g.radix {
-		there[i], home[i] = g.axes[i].To(int(d.Of(g.placeOf(p))))
-	}
-	return g.along(there), g.along(home)
-}
-
-// Fixing is that along each axis.
-func (g *Product) Fixing(p int) Group {
-	out := *g
-	out.axes = slices.Clone(g.axes)
-	for i, d := range g.radix {
-		out.axes[i] = g.axes[i].Fixing(int(d.Of(g.placeOf(p))))
-	}
-	return &out
-}
-
-// Restricted is the group along those axes along which any generator is wanted.
-func (g *Product) Restricted(wanted func(to func(int) int) bool) *Product {
-	out := *g
-	out.axes = slices.Clone(g.axes)
-	for i := range g.axes {
-		only := *g
-		only.axes = slices.Repeat([]Group{Digits{}}, len(g.axes))
-		only.axes[i] = g.axes[i]
-		if !slices.ContainsFunc(only.Generators(), wanted) {
-			out.axes[i] = Digits{}
-		}
-	}
-	return &out
 }

@@ -13,8 +13,6 @@ import (
 // A. V. Aho, J. E. Hopcroft, J. D. Ullman, "The design and analysis of computer algorithms",
 // 1974 (isomorphism of trees by classes of vertices, from the leaves up).
 type Tree struct {
-	labels   []int32
-	tiers    [][]int32
 	levels   []level // from the root to the leaves
 	order    []int   // leaves, so that equivalent siblings lie side by side
 	place    []int   // by leaf: in that order
@@ -25,14 +23,11 @@ type Tree struct {
 
 // level are the vertices as far from the root, which has the first one.
 type level struct {
-	of     []int32 // by leaf: the vertex above it
-	class  []int32 // by vertex: equal where automorphisms take one to the other
-	start  []int   // by vertex: the place of its first leaf
-	leaves []int   // by vertex: how many
-	next   []int32 // by vertex: the next one of its class below the same one, in turn
-	turns  []int32 // classes of which several are below one vertex: the first vertex of each
-	index  []int32 // by vertex: its place among those
-	count  []int32 // by class: how many those are
+	of    []int32 // by leaf: the vertex above it
+	class []int32 // by vertex: equal where automorphisms take one to the other
+	start []int   // by vertex: the place of its first leaf
+	next  []int32 // by vertex: the next one of its class below the same one, in turn
+	turns []int32 // classes of which several are below one vertex: the first vertex of each
 }
 
 // partners are the leaves of a class that are as far from a leaf as one of them.
@@ -45,7 +40,7 @@ func NewTree(labels []int32, tiers [][]int32) *Tree {
 	for i := range leaves {
 		leaves[i] = int32(i)
 	}
-	t := &Tree{labels: labels, tiers: tiers, levels: []level{{of: leaves}}, partners: map[[3]int32]partners{}}
+	t := &Tree{levels: []level{{of: leaves}}, partners: map[[3]int32]partners{}}
 	for _, groups := range append(tiers[:len(tiers):len(tiers)], make([]int32, len(labels))) { // and the root
 		if of := Number(groups).Of; inside(t.levels[0].of, of) {
 			t.levels = append([]level{{of: of}}, t.levels...)
@@ -116,12 +111,11 @@ func (t *Tree) classify(kinds [][]int32) {
 	for l := range t.levels {
 		x := &t.levels[l]
 		ways := make([][2]int32, len(kinds[l])) // by vertex: the class above it, and its kind
-		x.start, x.leaves = make([]int, len(ways)), make([]int, len(ways))
+		x.start = make([]int, len(ways))
 		for i := len(t.order) - 1; i >= 0; i-- {
 			leaf := t.order[i]
 			v := x.of[leaf]
 			x.start[v], ways[v][1] = i, kinds[l][v]
-			x.leaves[v]++
 			if l > 0 {
 				above := &t.levels[l-1]
 				ways[v][0] = above.class[above.of[leaf]]
@@ -137,7 +131,7 @@ func (t *Tree) classify(kinds [][]int32) {
 func (t *Tree) turn() {
 	for l := range t.levels {
 		x := &t.levels[l]
-		x.next, x.index, x.count = make([]int32, len(x.class)), make([]int32, len(x.class)), make([]int32, len(x.class))
+		x.next = make([]int32, len(x.class))
 		turns := make([]bool, len(x.class)) // by class
 		head, tail := map[[2]int32]int32{}, map[[2]int32]int32{}
 		for _, leaf := range t.order {
@@ -150,14 +144,14 @@ func (t *Tree) turn() {
 				family[0] = t.levels[l-1].of[leaf]
 			}
 			if first, ok := head[family]; ok {
-				x.next[tail[family]], x.next[v], x.index[v] = v, first, x.index[tail[family]]+1
+				x.next[tail[family]], x.next[v] = v, first
 				if !turns[x.class[v]] {
 					turns[x.class[v]], x.turns = true, append(x.turns, first)
 				}
 			} else {
 				head[family], x.next[v] = v, v
 			}
-			tail[family], x.count[x.class[v]] = v, x.index[v]+1
+			tail[family] = v
 		}
 	}
 }
@@ -194,42 +188,6 @@ func (t *Tree) moved(x *level, to func(v int32) int32) func(int) int {
 		v := x.of[leaf]
 		return t.order[x.start[to(v)]+t.place[leaf]-x.start[v]]
 	}
-}
-
-// To turns, from the root on, the equivalent children of all vertices as far as brings the first leaf of a leaf's class to it.
-func (t *Tree) To(leaf int) (to, back func(int) int) {
-	first, _ := t.Orbit(leaf)
-	by, inverse := make([]int32, len(t.levels)), make([]int32, len(t.levels))
-	for l := range t.levels {
-		x := &t.levels[l]
-		by[l] = x.index[x.of[leaf]] - x.index[x.of[first]]
-		inverse[l] = -by[l]
-	}
-	return t.turned(by), t.turned(inverse)
-}
-
-// turned is the permutation that turns vertices so far, by level.
-func (t *Tree) turned(by []int32) func(int) int {
-	return func(leaf int) int {
-		at, above := 0, 0 // where the vertex above starts in order, after and before
-		for l := range t.levels {
-			x := &t.levels[l]
-			v := x.of[leaf]
-			n := x.count[x.class[v]]
-			to := ((x.index[v]+by[l])%n + n) % n
-			start := x.start[v]
-			at += start - above + int(to-x.index[v])*x.leaves[v]
-			above = start
-		}
-		return t.order[at]
-	}
-}
-
-// Fixing are the automorphisms that keep a label of its own as well.
-func (t *Tree) Fixing(leaf int) Group {
-	labels := slices.Clone(t.labels)
-	labels[leaf] = slices.Max(labels) + 1
-	return NewTree(labels, t.tiers)
 }
 
 // Class is a leaf's.
