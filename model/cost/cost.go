@@ -70,10 +70,10 @@ type Curve struct {
 	// that copy. 0: nothing but links.
 	Node    units.Rate `file:"node"`     // both ways together
 	NodeWay units.Rate `file:"node_way"` // each way
-	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread. 0: not known.
+	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread, which each keeps
+	// busy for Gap, too. 0: not known; Gap is then an adapter's, each way.
 	Carrier units.Rate `file:"carrier"`
-	// Channels: each channel has a carrier of its own, as a library's communicators have, which each message keeps busy for Gap, too; else
-	// Gap is an adapter's, each way.
+	// Channels: each channel has a carrier of its own, as a library's communicators have.
 	Channels bool       `file:"channels"`
 	Further  units.Time `file:"further"` // what each further channel adds once, as streams do that begin and end together
 	Reduce   units.Rate `file:"reduce"`  // the profile's in schedules of this very protocol; 0: as there
