@@ -19,7 +19,8 @@ type row struct {
 	lanes [][]int32
 }
 
-// rowed reports whether costs are of operations in a row.
+// rowed reports whether costs are of operations in a row. Of several jobs each is played once: which operation of one meets which of
+// another is not known.
 func (p *Plan) rowed() bool {
 	return len(p.jobs) == 1 && p.profile.Transfer(topology.Network, string(p.jobs[0].Schedule.Protocol), 0).Row
 }
@@ -105,5 +106,5 @@ func (r *row) period(e *engine) {
 	}
 	e.last = (r.ends[inARow-1] - r.ends[filling-1]) / (inARow - filling)
 	e.ends[0] = e.last
-	e.sends /= inARow
+	e.sends, e.events = e.sends/inARow, e.events/inARow
 }

@@ -51,7 +51,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
 		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
-		x.Further, x.Receive = c.Further, min(c.Receive, x.Alpha)
+		x.Further, x.Receive = c.Further, c.Receive
 	}
 	return x
 }

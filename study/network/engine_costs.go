@@ -14,8 +14,7 @@ const slowest, fastest = 1e6, 1e14
 // engineCost is one that rows tell: from low to high, the larger the longer.
 type engineCost struct {
 	low, high, value float64
-	gap              bool
-	alpha            int // of a gap: which cost is α of its messages
+	gap              bool // a part of α, the first of the costs
 	set              func(float64)
 }
 
@@ -61,8 +60,8 @@ func partCost(c *cost.Curve) engineCost {
 	return engineCost{low: soon, high: late, set: func(x float64) { c.Part = units.Time(x) }}
 }
 
-// ofMessages are α, which the smallest size shows, and the rates of messages, each of a curve, as rows of some that meet no others show
-// them.
+// ofMessages are α, which the smallest size of some rows shows, of messages between nodes what they take of their receivers' programs, and
+// the rates of messages, as rows of some that meet no others show them.
 func (f *engineFit) ofMessages(c *cost.Curve, small, rows []engineRow) (costs []engineCost, err error) {
 	costs = []engineCost{alphaOf(c)}
 	if err := f.find(&costs[0], small[:1]); err != nil {
@@ -125,9 +124,9 @@ type shownBy struct {
 	rows []engineRow
 }
 
-// gapOf is that of a curve's messages behind one another, at most what one takes: α, one of the costs.
-func gapOf(c *cost.Curve, costs []engineCost, alpha int) engineCost {
-	return engineCost{low: soon, high: costs[alpha].value, gap: true, alpha: alpha, set: func(x float64) { c.Gap = units.Time(x) }}
+// gapOf is that of a curve's messages behind one another, at most what one takes: α.
+func gapOf(c *cost.Curve, alpha engineCost) engineCost {
+	return engineCost{low: soon, high: alpha.value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
 }
 
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
@@ -143,7 +142,7 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
 	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
 		{shared[1], slices.Concat(f.largest(away), f.largest(beside))}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
-		{gapOf(c, costs, 0), f.small(spread, toAll)}, {furtherCost(c), f.small(beside)}, {partCost(c), f.small(beside)}}
+		{gapOf(c, costs[0]), f.small(spread, toAll)}, {furtherCost(c), f.small(beside)}, {partCost(c), f.small(beside)}}
 	for _, x := range show {
 		if err := f.find(&x.cost, x.rows); err != nil {
 			return nil, nil, err

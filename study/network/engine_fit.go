@@ -165,8 +165,8 @@ func (f *engineFit) best(costs []engineCost, rows []engineRow) error {
 		}
 		for i, c := range costs {
 			if c.gap {
-				x[i] += moved * costs[c.alpha].value
-				x[c.alpha] *= 1 - moved
+				x[i] += moved * costs[0].value
+				x[0] *= 1 - moved
 			}
 		}
 		sum, at, err := f.least(costs, x, rows)
