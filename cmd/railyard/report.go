@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +48,9 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 	if goodput := cli.OptionsOf(cmd, "goodput"); goodput.Changed("run-on") || goodput.Changed("interval") {
 		return cli.Usagef("--goodput run-on and interval have no effect on a report: ask `railyard capacity what-if`")
 	}
+	if err := mayDraw(cmd, f.Dir); err != nil {
+		return err
+	}
 	t, err := f.Training.Topo.load()
 	if err != nil {
 		return err
@@ -70,7 +75,7 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 		b.Sections = append(b.Sections, s)
 	}
 	if f.Dir != "" {
-		if err := writeFigures(cmd, b, f.Dir); err != nil {
+		if err := writeFigures(b, f.Dir); err != nil {
 			return err
 		}
 	}
@@ -123,36 +128,47 @@ func (f *reportFlags) step(cmd *cobra.Command, b *page.Page) error {
 }
 
 // writeFigures writes every figure in each format; pictures that are no charts have no numbers.
-func writeFigures(cmd *cobra.Command, b *page.Page, dir string) error {
-	type drawing struct {
-		file string
-		page.Figure
+func writeFigures(b *page.Page, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
-	var all []drawing
 	for _, section := range b.Sections {
 		for _, x := range section.Figures {
-			for _, ext := range []string{".svg", ".png", ".csv"} {
-				if x.Chart != nil || ext != ".csv" {
-					all = append(all, drawing{filepath.Join(dir, x.Name+ext), x})
+			for _, ext := range drawn {
+				if x.Chart == nil && ext == ".csv" {
+					continue
+				}
+				file := filepath.Join(dir, x.Name+ext)
+				write, err := x.Draw(file)
+				if err != nil {
+					return err
+				}
+				if err := outfile.Write(file, write); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	for _, x := range all { // before any is written
-		if err := cli.MayWrite(cmd, x.file); err != nil {
-			return err
-		}
+	return nil
+}
+
+// drawn are the extensions of a figure's files.
+var drawn = []string{".svg", ".png", ".csv"}
+
+// mayDraw is the error of a directory that has figures, before any work: which of them a report has is known only after it.
+func mayDraw(cmd *cobra.Command, dir string) error {
+	if dir == "" {
+		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, x := range all {
-		write, err := x.Draw(x.file)
-		if err != nil {
-			return err
-		}
-		if err := outfile.Write(x.file, write); err != nil {
-			return err
+	for _, x := range files {
+		if slices.Contains(drawn, filepath.Ext(x.Name())) {
+			if err := cli.MayWrite(cmd, filepath.Join(dir, x.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
