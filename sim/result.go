@@ -136,7 +136,7 @@ func (p *Plan) planFor(o Options) (*Plan, error) {
 func (p *Plan) warnings(sizes []units.Bytes) []string {
 	var out []string
 	for _, size := range sizes {
-		for _, w := range p.profile.Warnings(size) {
+		for _, w := range p.profile.Warnings(size, p.topo.NumRanks()) {
 			if !slices.Contains(out, w) {
 				out = append(out, w)
 			}

@@ -411,8 +411,9 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how
 		return p.Explain(s, row.Size)
 	}
 	d := kernels.Data{Size: row.Size, Element: g.dtype.Size()}
-	t, slower, err := kernels.Predict(p.Question.Topology(), &as, how, d, p.Question.Costs())
-	return planner.Prediction{Time: t, Warnings: append(p.Question.Costs().Warnings(row.Size), misaligned(t, slower)...)}, err
+	top, costs := p.Question.Topology(), p.Question.Costs()
+	t, slower, err := kernels.Predict(top, &as, how, d, costs)
+	return planner.Prediction{Time: t, Warnings: append(costs.Warnings(row.Size, top.NumRanks()), misaligned(t, slower)...)}, err
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {

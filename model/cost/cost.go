@@ -26,6 +26,7 @@ type Profile struct {
 	Window   units.Bytes `file:"window"`   // what a thread reads of a peer before it passes any on to others; 0: not measured
 	MinSize  units.Bytes `file:"min_size"`
 	MaxSize  units.Bytes `file:"max_size"` // largest collective size that was fitted; 0 is unlimited
+	MaxGPUs  int         `file:"max_gpus"` // most that it was fitted on, where more may share what few do not; 0 is unlimited
 	// Memory is what a host's cores reach, by the size of the buffers; ascending. Where it is
 	// there, curves say what a message costs and Memory what its bytes do.
 	Memory    []Level    `file:"memory,lines"`

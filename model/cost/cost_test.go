@@ -98,11 +98,15 @@ func TestTransferTakesTheMostSpecificCurve(t *testing.T) {
 			t.Errorf("%v %s %v: %+v, want %+v", c.medium, c.protocol, c.bytes, got, c.want)
 		}
 	}
-	if w := p.Warnings(2 * units.GiB); len(w) != 1 || !strings.Contains(w[0], "extrapolated: profile x was fitted up to 1GiB") {
+	if w := p.Warnings(2*units.GiB, 8); len(w) != 1 || !strings.Contains(w[0], "extrapolated: profile x was fitted up to 1GiB") {
 		t.Errorf("%q", w)
 	}
-	if p.Warnings(units.MiB) != nil || len(p.Warnings(1)) != 1 {
+	if p.Warnings(units.MiB, 8) != nil || len(p.Warnings(1, 8)) != 1 {
 		t.Error("warnings inside or below the range")
+	}
+	p.MaxGPUs = 4
+	if p.Warnings(units.MiB, 4) != nil || len(p.Warnings(1, 5)) != 2 {
+		t.Error("warnings of more GPUs than it was fitted on")
 	}
 }
 

@@ -235,13 +235,19 @@ func (p *Profile) Protocols() []string {
 	return out
 }
 
-// Warnings says where a size lies outside what the profile was fitted on.
-func (p *Profile) Warnings(size units.Bytes) []string {
+// Warnings says where a size or a number of GPUs lies outside what the profile was fitted on.
+func (p *Profile) Warnings(size units.Bytes, gpus int) (out []string) {
+	beyond := func(format string, limit any) {
+		out = append(out, "extrapolated: profile "+p.Name+" was fitted "+fmt.Sprintf(format, limit))
+	}
 	switch {
 	case p.MaxSize > 0 && size > p.MaxSize:
-		return []string{fmt.Sprintf("extrapolated: profile %s was fitted up to %v", p.Name, p.MaxSize)}
+		beyond("up to %v", p.MaxSize)
 	case p.MinSize > 0 && size < p.MinSize:
-		return []string{fmt.Sprintf("extrapolated: profile %s was fitted from %v on", p.Name, p.MinSize)}
+		beyond("from %v on", p.MinSize)
 	}
-	return nil
+	if p.MaxGPUs > 0 && gpus > p.MaxGPUs {
+		beyond("on %d GPUs at most", p.MaxGPUs)
+	}
+	return out
 }

@@ -99,7 +99,7 @@ func (c *Cases) Predict(m measurement.Row) (report.Predicted, error) {
 				return report.Predicted{}, err
 			}
 			if best.Time == 0 || t < best.Time {
-				best = report.Predicted{Time: t, Schedule: planner.Name(s), Warnings: c.profile.Warnings(m.Size)}
+				best = report.Predicted{Time: t, Schedule: planner.Name(s), Warnings: c.profile.Warnings(m.Size, m.GPUs)}
 			}
 		}
 	}
