@@ -15,7 +15,7 @@ var sentences string
 
 func init() {
 	table.Say(sentences, template.FuncMap{"collective": collectiveWords, "size": size, "gigabytes": gigabytes, "where": where, "at": at,
-		"brackets": inBrackets, "because": because, "layout": LayoutWords, "count": units.Counted[int], "sentence": sentence,
+		"brackets": inBrackets, "because": because, "layout": LayoutWords, "count": counted, "number": number, "sentence": sentence,
 		"ncclWay": func(algorithm string) string { return ncclWays[algorithm] },
 		"ranges":  func(list []int) string { return units.Ranges(list, ", ") },
 		"numbers": func(n int) string { return fmt.Sprintf("0-%d", n-1) },
@@ -30,6 +30,15 @@ func at(topology string, ranks int, profile string) string {
 		return fmt.Sprintf("on %s, ideal: at line rates, without latency or overhead, which no machine reaches", where(topology, ranks))
 	}
 	return fmt.Sprintf("on %s, costs of machine %s", where(topology, ranks), profile)
+}
+
+// number is a whole number as tables have it.
+func number(n int) string { return table.Thousands(float64(n)) }
+
+// counted is a number of things: 1 node, 53,296 layouts.
+func counted(n int, thing string) string {
+	_, things, _ := strings.Cut(units.Counted(n, thing), " ")
+	return number(n) + " " + things
 }
 
 // sentence begins a text with a capital and ends it with a full stop.
