@@ -48,10 +48,10 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	if c.Smooth && i+1 < len(c.Segments) && bytes > c.Segments[i].From {
 		x = x.towards(c.Segments[i+1].transfer(), Between(c.Segments[i].From, c.Segments[i+1].From, bytes))
 	}
-	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row
+	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row, x.Receive = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row, c.Receive
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
 		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
-		x.Further, x.Receive = c.Further, c.Receive
+		x.Further = c.Further
 	}
 	return x
 }

@@ -115,6 +115,9 @@ func (f *engineFit) find(c *engineCost, rows []engineRow) error {
 	})
 }
 
+// hiddenShare: a time that its own rows do not show begins as so much less than α.
+const hiddenShare = 20
+
 // leastShare is the least that is looked for: so many messages an adapter carries as fast as one.
 const leastShare = 1. / 256
 
@@ -147,7 +150,10 @@ func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
 		if err := f.find(&x.cost, x.rows); err != nil {
 			return nil, nil, err
 		}
-		if x.cost.value > x.cost.low || x.cost.gap {
+		if x.cost.low == soon && x.cost.value == soon { // all rows together may show it
+			x.cost.value = min(costs[0].value/hiddenShare, x.cost.high)
+		}
+		if x.cost.value > x.cost.low {
 			costs = append(costs, x.cost)
 		}
 	}

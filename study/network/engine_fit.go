@@ -85,11 +85,12 @@ func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedu
 	f.profile, f.share = &cost.Profile{Curves: make([]cost.Curve, 0, 2)}, leastShare
 	add := func(medium topology.Medium, protocol string, rows []engineRow) *cost.Curve {
 		f.profile.Curves = append(f.profile.Curves, cost.Curve{Medium: medium.String(), Protocol: protocol, Smooth: true,
-			Ahead: medium == topology.Network, Row: medium == topology.Network, Segments: segmentsOf(rows)})
+			Row: medium == topology.Network, Segments: segmentsOf(rows)})
 		return &f.profile.Curves[len(f.profile.Curves)-1]
 	}
 	f.between = add(topology.Network, string(protocol), f.alone())
-	f.between.Channels = protocol == schedule.Staged // each stream has a communicator of its own
+	// Each stream has a communicator of its own, which takes messages between two ranks one after the other; a proxy takes what is there.
+	f.between.Channels, f.between.Ahead = protocol == schedule.Staged, protocol == schedule.Proxied
 	if medium, ok := mediumInside(t); ok && len(f.rows[inside]) > 1 {
 		f.within = add(medium, string(protocol), f.rows[inside])
 	}
@@ -142,6 +143,7 @@ func (f *engineFit) all() error {
 		if _, err := f.ofMessages(f.within, f.rows[inside], f.rows[inside]); err != nil {
 			return err
 		}
+		f.within.Receive = f.within.Segments[0].Alpha // receivers read
 	}
 	costs, rows, err := f.costs()
 	if err != nil {

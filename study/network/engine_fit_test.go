@@ -25,13 +25,13 @@ func TestEngineFit(t *testing.T) {
 		}
 		for protocol, streams := range map[schedule.Protocol]int{schedule.Proxied: 1, schedule.Staged: 4} {
 			truth := &cost.Profile{Curves: []cost.Curve{
-				{Medium: "network", Protocol: string(protocol), Gap: 4 * units.Microsecond, Ahead: true, Row: true, Node: 5e9, NodeWay: 3.5e9,
+				{Medium: "network", Protocol: string(protocol), Gap: 4 * units.Microsecond, Ahead: streams == 1, Row: true, Node: 5e9, NodeWay: 3.5e9,
 					Launch: 2 * units.Microsecond, Receive: 6 * units.Microsecond,
 					Part: units.Time(1/streams) * 800 * units.Nanosecond, Channels: streams > 1, Carrier: 3e9,
 					Further: units.Time(streams/4) * 3 * units.Microsecond,
 					Reduce:  50e9, Copy: 100e9,
 					Segments: []cost.Segment{{Alpha: 40 * units.Microsecond, Efficiency: 0.08, Rate: 2e9}}},
-				{Medium: "nvlink", Protocol: string(protocol), Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
+				{Medium: "nvlink", Protocol: string(protocol), Receive: 3 * units.Microsecond, Segments: []cost.Segment{{Alpha: 3 * units.Microsecond, Efficiency: 0.5}}}}}
 			rows := simulated(t, topo, truth, protocol, streams)
 			turned := slices.Clone(rows) // files may have them in any order
 			slices.Reverse(turned)
