@@ -10,7 +10,7 @@ type GroupsDocument struct {
 	SizeBytes  int64          `json:"size_bytes" doc:"that all groups have run, the largest"`
 	Messages   int            `json:"messages" doc:"tests that are messages between two nodes, as railyard probe measures them"`
 	Healthy    float64        `json:"healthy" as:"share" doc:"how likely nothing is faulty"`
-	Longer     float64        `json:"median_longer" as:"factor" doc:"the median test's time over the expected, within islands; 0: none"`
+	Longer     float64        `json:"median_longer" as:"factor" doc:"median of tests that no sure fault slows: time over expected; 0: none"`
 	Band       float64        `json:"band" as:"factor" doc:"factor, either way, within which predictions of 9 of 10 machines lie"`
 	Islands    []GroupIsland  `json:"islands" doc:"nodes among which tests are fast, where those across are slow"`
 	Across     float64        `json:"across" as:"factor" doc:"how much longer tests across islands take; 0: there are none"`

@@ -68,10 +68,7 @@ func (c *Cluster) parts() (out []Part, weights []float64) {
 
 // touchedBy are the parts, by number, that make a test slow where they are faulty.
 func (p *Posterior) touchedBy(t Test) iter.Seq[int] {
-	in := make([]bool, p.Nodes)
-	for _, n := range t.Nodes {
-		in[n] = true
-	}
+	in := p.in(t)
 	return func(yield func(int) bool) {
 		for i, part := range p.parts {
 			if p.touches(part, t, in) && !yield(i) {
@@ -79,6 +76,18 @@ func (p *Posterior) touchedBy(t Test) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// Touches reports whether a test is slow where a part is faulty.
+func (c *Cluster) Touches(p Part, t Test) bool { return c.touches(p, t, c.in(t)) }
+
+// in says of each node whether a test uses it.
+func (c *Cluster) in(t Test) []bool {
+	out := make([]bool, c.Nodes)
+	for _, n := range t.Nodes {
+		out[n] = true
+	}
+	return out
 }
 
 // touches reports whether a test over some nodes is slow where a part is faulty.

@@ -33,12 +33,9 @@ type fault struct {
 func played(c Cluster, n Noise, faults []fault, before []Test, r *rand.Rand) (named []Part, tests int) {
 	var results []Result
 	run := func(t Test, by int, machine float64) {
-		slow, in := 0., make([]bool, c.Nodes)
-		for _, n := range t.Nodes {
-			in[n] = true
-		}
+		slow := 0.
 		for _, f := range faults {
-			if c.touches(f.Part, t, in) {
+			if c.Touches(f.Part, t) {
 				slow = max(slow, f.slows)
 			}
 		}
@@ -195,6 +192,18 @@ func (x *trial) once(t *testing.T, y *tally, nodes, count int, r *rand.Rand) int
 		y.alarms += min(len(named), 1)
 	}
 	return tests
+}
+
+// TestFoundNodesAreDone: once it is known what is faulty in a node, no test looks for what else may hide behind it.
+func TestFoundNodesAreDone(t *testing.T) {
+	c, noise := cluster(16, 8, 16), Noise{Repeats: 0.01, Machine: 0.3, MinSlowdown: math.Log(1.14), MaxSlowdown: math.Log(4)}
+	for _, adapter := range []int{Inside, 3} {
+		part := Part{7, adapter, -1}
+		named, tests := played(c, noise, []fault{{part, math.Log(1.3)}}, nil, rand.New(rand.NewPCG(1, 2)))
+		if !same(named, []Part{part}) || tests > 12 {
+			t.Errorf("%v: named %v after %d tests", part, named, tests)
+		}
+	}
 }
 
 func same(a, b []Part) bool {

@@ -38,26 +38,52 @@ func (p *Posterior) Next() (best Test, ok bool) {
 	return best, ok
 }
 
-// certain reports whether one set of faults is sure, with a node or group for each.
+// certain reports whether one set of nodes and groups is surely faulty, no other, and each node's fault is found in it. What else is
+// wrong with such a node hides behind that fault and shows once it is repaired: it is looked for only where it is rather there than not.
 func (p *Posterior) certain() bool {
-	faulty, sure := p.faulty(), 0.
-	nodes := p.nodes(faulty)
-	unsure := func(q float64) bool { return q > 1-settled && q < settled }
-	if slices.ContainsFunc(nodes, unsure) {
-		return false
-	}
+	faulty := p.faulty()
+	places, found, further := p.nodes(faulty), make([]bool, p.Nodes+len(p.Groups)), make([]float64, p.Nodes)
+	places = append(places, make([]float64, len(p.Groups))...)
 	for i, part := range p.parts {
-		if unsure(faulty[i]) && (part.Group >= 0 || part.Adapter != Whole && nodes[part.Node] >= settled) {
+		at := p.place(part)
+		if part.Group >= 0 {
+			places[at] = faulty[i]
+		}
+		if faulty[i] >= settled {
+			found[at] = true
+		} else if part.Node >= 0 {
+			further[at] += faulty[i]
+		}
+	}
+	for at, q := range places {
+		if q > 1-settled && !found[at] || at < p.Nodes && found[at] && further[at] > 0.5 {
 			return false
 		}
 	}
-	best := slices.Sorted(slices.Values(p.sets[0].atoms))
-	for _, s := range p.sets {
-		if slices.Equal(slices.Sorted(slices.Values(s.atoms)), best) {
-			sure += s.p
+	sure, best := 0., p.places(&p.sets[0])
+	for i := range p.sets {
+		if slices.Equal(p.places(&p.sets[i]), best) {
+			sure += p.sets[i].p
 		}
 	}
-	return sure >= settled && len(p.Suspects(Sure)) >= len(best)
+	return sure >= settled && !slices.ContainsFunc(best, func(at int) bool { return !found[at] })
+}
+
+// place is the node or group that a part is in, by number, nodes first.
+func (p *Posterior) place(part Part) int {
+	if part.Group >= 0 {
+		return p.Nodes + part.Group
+	}
+	return part.Node
+}
+
+// places are those of the faults of a set.
+func (p *Posterior) places(s *set) (out []int) {
+	for _, a := range s.atoms {
+		out = append(out, p.place(p.parts[p.atoms[a].first]))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // touchedShares are the shares of each atom that a test touches.

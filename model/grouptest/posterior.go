@@ -41,6 +41,7 @@ type kind struct{ by, over int }
 
 // atom are parts that every test touches alike.
 type atom struct {
+	first  int // part
 	weight float64
 	slow   []int // the tests that they make slow
 }
@@ -94,7 +95,7 @@ func (p *Posterior) divide() {
 		at, ok := index[key]
 		if !ok {
 			at = len(p.atoms)
-			index[key], p.atoms = at, append(p.atoms, atom{slow: touched[i]})
+			index[key], p.atoms = at, append(p.atoms, atom{first: i, slow: touched[i]})
 		}
 		p.atoms[at].weight += p.weights[i]
 		p.atomOf[i] = at

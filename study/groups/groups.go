@@ -66,9 +66,12 @@ func Find(a Asked) (*report.GroupsDocument, error) {
 	}
 	p := grouptest.Of(d.cluster, d.noise, append(messages, results...))
 	d.doc.Healthy = p.Healthy()
-	if d.doc.Longer = median(d.islands()); len(d.doc.Islands) == 0 {
+	within := d.islands()
+	if len(d.doc.Islands) == 0 {
 		d.suspects(p, len(results))
+		within = d.untouched(p, results)
 	}
+	d.doc.Longer = median(within)
 	slices.SortStableFunc(d.doc.Rows, func(a, b report.GroupRow) int { return cmp.Compare(b.Longer, a.Longer) })
 	return d.doc, nil
 }
@@ -87,6 +90,17 @@ func (d *diagnosis) suspects(p *grouptest.Posterior, tests int) {
 	if t, ok := p.Next(); ok {
 		d.doc.Next = append(d.doc.Next, d.test(t, p.Passes(t), tests+1))
 	}
+}
+
+// untouched are the tests that nothing surely faulty has slowed.
+func (d *diagnosis) untouched(p *grouptest.Posterior, results []grouptest.Result) (out []report.GroupRow) {
+	named := p.Suspects(grouptest.Sure)
+	for i, r := range results {
+		if !slices.ContainsFunc(named, func(f grouptest.Fault) bool { return p.Touches(f.Part, r.Test) }) {
+			out = append(out, d.doc.Rows[i])
+		}
+	}
+	return out
 }
 
 // suspected is how likely a fault has to be to be shown at all.
@@ -273,8 +287,7 @@ func (d *diagnosis) updateMinSlowdown(faults []report.GateFault) {
 		switch {
 		case !d.shows(f) && f.Kind != gate.Misplaced:
 			d.doc.Notes = append(d.doc.Notes, fmt.Sprintf("%s slows a group by %.1f %% only: tests that differ by %.0f %% do not find "+
-				"such a "+
-				"fault", f.Fault, 100*(f.Slower-1), 100*d.Repeats))
+				"such a fault", f.Fault, 100*(f.Slower-1), 100*d.Repeats))
 		case d.shows(f) && (d.noise.MinSlowdown == 0 || slows < d.noise.MinSlowdown):
 			d.noise.MinSlowdown = slows
 		}
@@ -340,8 +353,7 @@ func (d *diagnosis) results() (out []grouptest.Result, err error) {
 		ratio := float64(m.Time) / float64(should)
 		out = append(out, grouptest.Result{Test: t, Longer: math.Log(ratio)})
 		d.doc.Rows = append(d.doc.Rows, report.GroupRow{File: m.ID, Nodes: len(t.Nodes), Hosts: d.list(t.Nodes),
-			Adapters: units.Ranges(t.Adapters,
-				","), MeasuredUS: m.Time.Microseconds(), ExpectedUS: should.Microseconds(), Longer: ratio})
+			Adapters: units.Ranges(t.Adapters, ","), MeasuredUS: m.Time.Microseconds(), ExpectedUS: should.Microseconds(), Longer: ratio})
 	}
 	return out, nil
 }

@@ -173,6 +173,27 @@ func TestGroupsAreHeldAgainstTheirLike(t *testing.T) {
 	}
 }
 
+// TestSlowByAFault: where most tests are slow by one node, it is named, and the cluster is not said to be slow as a whole.
+func TestSlowByAFault(t *testing.T) {
+	a := asked(t, "superpod-h100", 16)
+	for i, nodes := range [][]int{{5, 0, 1, 2}, {5, 3, 4, 6}, {5, 7, 8, 9}, {5, 10, 11, 12}, {5, 13, 14, 15}, {5, 0, 4, 8},
+		{0, 1, 2, 3}, {4, 6, 7, 8}, {9, 10, 11, 12}} {
+		x := &report.GroupTest{Name: fmt.Sprint("group-", i)}
+		for _, n := range nodes {
+			x.Hosts = append(x.Hosts, a.Topology.NodeName(n))
+		}
+		took := takes(t, a, x)
+		if nodes[0] == 5 {
+			took *= 2
+		}
+		a.Rows = append(a.Rows, row(x, took))
+	}
+	d := found(t, a)
+	if d.AllSlow() || math.Abs(d.Longer-1) > 0.01 || d.Faulty() != 1 || d.Suspects[0].Host != "node5" {
+		t.Errorf("%.3g times as long (band %.3g), %+v", d.Longer, d.Band, d.Suspects)
+	}
+}
+
 // TestHosts are taken for nodes by name, else in order with numbers as numbers; more hosts than nodes are a mistake.
 func TestHosts(t *testing.T) {
 	a := asked(t, "superpod-h100", 3)
