@@ -206,7 +206,7 @@ func (e *engine) begins() {
 // cannot happen.
 func (e *engine) play() error {
 	e.begins()
-	for len(e.q.heap) > 0 {
+	for len(e.q.heap) > 0 && !e.row.over {
 		if e.tooLong() {
 			return ErrTooLong
 		}
@@ -215,7 +215,10 @@ func (e *engine) play() error {
 		}
 		e.next()
 	}
-	e.row.period(e)
+	if e.row.over {
+		e.row.one(e)
+		return nil
+	}
 	return e.deadlocked()
 }
 
@@ -247,7 +250,7 @@ func (e *engine) launch(l int32) {
 func (e *engine) finished(l int32) {
 	e.last = e.now
 	e.ends[e.strand(e.Plan.lanes[l].channel).job] = e.now
-	e.row.ended(e, l)
+	e.row.end(e, l)
 }
 
 func (e *engine) deadlocked() error {

@@ -2,21 +2,27 @@ package sim
 
 import "railyard/model/topology"
 
-// Operations in a row: where costs are of operations that follow one another (see cost.Curve), so many are played, each rank beginning
+// Operations in a row: where costs are of operations that follow one another (see cost.Curve), they are played so, each rank beginning
 // one when it has ended the one before, as kernels on a stream do, and an operation takes what they come apart: the root of a broadcast
 // runs ahead of those that hear of it, and ranks of a ring that has slow hops begin before others have ended. Each rank waits for all
-// lanes of its own, a group. Of so many, the first ones fill what they pass through.
+// lanes of its own, a group. The first ones fill what they pass through, so many as the plan is deep: the second half of those played
+// counts, and twice as many are played until that changes what one takes by no more than one part in settledTo, or mostInARow are.
 const (
-	inARow  = 12
-	filling = 4
+	leastInARow = 8
+	mostInARow  = 64
+	settledTo   = 200
 )
 
 // row is how far each group has come.
 type row struct {
-	left  []int32 // by group: lanes that have not ended; nil: one operation is played
-	done  []int32 // by group: operations
-	ends  []int64 // by operation: when the last group ended it
-	lanes [][]int32
+	left   []int32 // by group: lanes that have not ended; nil: one operation is played
+	done   []int32 // by group: operations
+	ended  []int   // by operation: how many groups have
+	ends   []int64 // by operation: when the last group of these did
+	lanes  [][]int32
+	groups int
+	period int64 // what an operation takes, as far as is known
+	over   bool  // it is
 }
 
 // rowed reports whether costs are of operations in a row. Of several jobs each is played once: which operation of one meets which of
@@ -54,7 +60,7 @@ func (p *Plan) groups() [][]int32 {
 }
 
 func (r *row) reset(e *engine) {
-	r.left, r.ends = r.left[:0], r.ends[:0]
+	r.left, r.over, r.period, r.groups = r.left[:0], false, 0, 0
 	if e.opts.countSteps || !e.rowed() {
 		return
 	}
@@ -63,13 +69,15 @@ func (r *row) reset(e *engine) {
 	}
 	for _, lanes := range r.lanes {
 		r.left = append(r.left, int32(len(lanes)))
+		r.groups += min(len(lanes), 1)
 	}
-	r.done, r.ends = resize(r.done, len(r.left)), resize(r.ends, inARow)
+	r.done, r.ended, r.ends = resize(r.done, len(r.left)), resize(r.ended, mostInARow), resize(r.ends, mostInARow)
 	clear(r.done)
+	clear(r.ended)
 }
 
-// ended notes that a lane has; with the last one of its group, the next operation begins.
-func (r *row) ended(e *engine, l int32) {
+// end notes that a lane has; with the last one of its group, the next operation begins.
+func (r *row) end(e *engine, l int32) {
 	if len(r.left) == 0 {
 		return
 	}
@@ -77,11 +85,26 @@ func (r *row) ended(e *engine, l int32) {
 	if r.left[g]--; r.left[g] > 0 {
 		return
 	}
-	r.ends[r.done[g]] = e.now
-	if r.done[g]++; r.done[g] < inARow {
+	n := r.done[g]
+	r.ends[n] = e.now
+	if r.ended[n]++; r.ended[n] == r.groups {
+		r.settle(int64(n + 1))
+	}
+	if r.done[g]++; r.done[g] < mostInARow && !r.over {
 		r.left[g] = int32(len(r.lanes[g]))
 		e.q.push(e.now+int64(e.launched()), newEvent(wake, l, 0))
 	}
+}
+
+// settle finds what each of n operations, which all have ended, takes; they are enough where half of them say the same.
+func (r *row) settle(n int64) {
+	if n < leastInARow/2 || n&(n-1) != 0 {
+		return
+	}
+	before := r.period
+	r.period = (r.ends[n-1] - r.ends[n/2-1]) / (n / 2)
+	off := max(r.period-before, before-r.period)
+	r.over = n == mostInARow || n >= leastInARow && off <= r.period/settledTo
 }
 
 // again begins the next operation of a lane's group.
@@ -99,12 +122,18 @@ func (r *row) again(e *engine, l int32) {
 	}
 }
 
-// period makes one operation of those that were played.
-func (r *row) period(e *engine) {
-	if len(r.left) == 0 {
-		return
+// one makes one operation of those that were played.
+func (r *row) one(e *engine) {
+	e.last, e.ends[0] = r.period, r.period
+	n := e.inPlan()
+	e.events, e.sends = e.events*n/max(e.sends, 1), n
+}
+
+// inPlan is how many messages an operation has.
+func (e *engine) inPlan() (n int64) {
+	for i := range e.conns {
+		k := &e.conns[i]
+		n += int64(k.times) * int64(e.strand(e.Plan.conns[i].channel).slices) * (int64(k.messages.end) + k.messages.extra())
 	}
-	e.last = (r.ends[inARow-1] - r.ends[filling-1]) / (inARow - filling)
-	e.ends[0] = e.last
-	e.sends, e.events = e.sends/inARow, e.events/inARow
+	return n
 }

@@ -100,3 +100,22 @@ func TestRowFolded(t *testing.T) {
 		}
 	}
 }
+
+// TestRowCounts: what is said of messages is of one operation, however many are played.
+func TestRowCounts(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := rowCosts(3*units.Microsecond, 20*units.Microsecond, 2*units.Microsecond, 5*units.Microsecond)
+	s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 4}, "ring",
+		planner.Options{Channels: 2, Slices: 4, Protocol: schedule.Simple})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = 4 * 6 * 4 * 2 // ranks, steps, slices, channels
+	r, err := sim.Run(topo, s, units.MiB, p, sim.Options{})
+	if err != nil || r.Sends != want {
+		t.Errorf("%d messages (%v), want %d", r.Sends, err, want)
+	}
+}
