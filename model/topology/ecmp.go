@@ -29,9 +29,11 @@ func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
 	}
 	var all path
 	for label := range qps {
-		one, err := r.RouteFlow(src, dst, label)
-		if err != nil {
-			return Route{}, err
+		one := first
+		if label > 0 {
+			if one, err = r.RouteFlow(src, dst, label); err != nil {
+				return Route{}, err
+			}
 		}
 		all.add(path{hops: one.Hops, latency: one.delay()}, 1, int64(qps))
 		all.links = max(all.links, one.Links)

@@ -14,7 +14,7 @@ type Options struct {
 	// Effort is for how long lower trees are sought where they come from exact packing, in
 	// arcs that flows look at; the first try is always finished. 0: two million, some 20 ms; five times as many find hardly better ones.
 	Effort int
-	// Work is how many arcs settling may look at (see settling), all of an all-reduce's and of the all-gather's that serves it counted; a
+	// Work is how many arcs settling may look at (see settling), for an all-reduce beside those of the all-gather that serves it; a
 	// first round is always finished. 0: DefaultWork.
 	Work int
 }

@@ -22,6 +22,7 @@ type settling struct {
 	*arcs         // along which the tree that grows goes
 	ways  []*arcs // along which each unit has a tree: one, or of an all-reduce those along which it is summed up and spread
 	units []unit
+	first int32 // of equal ranks, see place
 	roots int   // how many ranks are tried as the root of a unit, where any may be
 	turn  int32 // the last of them
 
@@ -34,6 +35,7 @@ type settling struct {
 	steep  int     // prices grow with the power of loads that so many squarings make
 	near   float64 // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
 	limit  int32   // how high trees should be at most
+	low    bool    // whether they are to be
 
 	// of the tree that grows, by vertex
 	in    []bool  // a rank of the tree
@@ -91,8 +93,16 @@ func newSettling(ways []*arcs, roots []int32) *settling {
 	x.past, x.dear = slices.Repeat([]float64{1}, resources), make([]dear, resources)
 	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
 	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
-	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && a.v < b.v })
+	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && x.place(a.v) < x.place(b.v) })
 	return x
+}
+
+// place is a vertex's in the order in which equal ones are taken: another one for each unit, so that these do not all go through the same.
+func (x *settling) place(v int32) int32 {
+	if n := int32(x.ranks); v < n {
+		return (v + n - x.first) % n
+	}
+	return v
 }
 
 // anyRoot lets each unit have the root whose trees cost the least, of as many as a budget of work, in arcs, allows.
@@ -127,11 +137,9 @@ func (x *settling) settle(least float64, work int) error {
 }
 
 // lower grows settled trees on that are to be lower each time, since fewer levels fill sooner, as long as some are found that do hardly
-// worse and work is left, and reports whether any were. Trees over direct links are the cheapest ones, whatever their height.
+// worse and work is left, and reports whether any were.
 func (x *settling) lower(work int) (found bool) {
-	if x.direct() {
-		return false
-	}
+	x.low = true
 	clear(x.load)
 	for i := range x.units {
 		x.carry(&x.units[i], 1)
@@ -158,6 +166,9 @@ func (x *settling) grow(least float64) error {
 	clear(x.dear)
 	for i := range x.units {
 		x.carry(&x.units[i], -1)
+		if x.low {
+			x.first = (x.units[i].root + int32(i)) % int32(x.ways[0].ranks)
+		}
 		u, err := x.cheapest(x.units[i].root)
 		if err != nil {
 			return err
@@ -284,7 +295,7 @@ func (x *settling) dearer(t taken) dear {
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked
 // at is looked for anew. Nil where not all are reached.
 func (x *settling) tree(root int32) *grown {
-	if x.direct() {
+	if x.direct() && !x.low {
 		return x.ofDirect(root)
 	}
 	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
