@@ -33,6 +33,22 @@ func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
 	return r.hierarchical(levels{schedule.GenSwitch, schedule.GenRing})
 }
 
+// buildReroutedInNetwork is rerouted_rails with switches that work inside nodes: around what is lost, as near to the
+// bound as hierarchical_in_network is where nothing is.
+func buildReroutedInNetwork(r *request) (*schedule.Schedule, error) {
+	if err := r.switchesWork(r.nodes()); err != nil {
+		return nil, err
+	}
+	return r.overTiers(nil, schedule.GenSwitch)
+}
+
+// spareInNetwork: where ways into the network are not alike, rerouted_in_network does the same around what is lost, unless
+// switches across save more than rerouting does.
+func spareInNetwork(r *request) bool {
+	dims, err := r.grid()
+	return err == nil && r.rerouted() && r.outerGen(dims, 0, levels{inner: schedule.GenSwitch}) != schedule.GenSwitch
+}
+
 // outerGen is the generator across an axis: switches work there only in plans that let
 // them work inside the node.
 func (r *request) outerGen(dims []int32, axis int, l levels) string {

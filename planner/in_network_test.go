@@ -44,6 +44,9 @@ func TestInNetworkReachesTheBound(t *testing.T) {
 		{"dgx-h100", 2, nil, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
 		{"dgx-h100", 4, nil, "hierarchical_in_network", collective.AllReduce, 256, 266.67, 0.98, ""},
 		{"dgx-h100", 4, sharp, "hierarchical_in_network", collective.AllReduce, 256, 400, 0.98, ""},
+		// a lost adapter costs what it carried
+		{"dgx-h100", 2, nil, "rerouted_in_network", collective.AllReduce, 64, 350, 0.95, "nic:node1/nic3"},
+		{"dgx-h100", 2, nil, "rerouted_in_network", collective.AllReduce, 64, 350, 0.95, "gpu:node0/gpu5"},
 		// all ranks own equal parts,
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, (7*450 + 400) / 9.0, 0.89, "link:gpu0--nvswitch1=0.5"},
 		{"dgx-h100", 1, nil, "in_network", collective.AllReduce, 256, 350, 0.88, "link:gpu0--nvswitch1"},

@@ -14,6 +14,7 @@ import (
 type railGroups struct {
 	*reroutes
 	spec    collective.Spec
+	inner   string // generator inside nodes, at level 3
 	chunks  int
 	root    *railRoot                         // of a broadcast or reduce
 	kindOf  []int32                           // by group of the outermost tier, or node: which are equivalent

@@ -55,8 +55,9 @@ func (g *railGroups) stages() (out []railStage) {
 // channel is a collective over rerouted rails and tiers of nodes, outermost first: the programs of the first group of
 // nodes of each kind. What is summed up on the way lies in scratch until the last phase that sums; blocks of an
 // all-to-all are copied on as they come.
-func (b *reroutes) channel(spec collective.Spec, tiers [][]int32) schedule.Channel {
+func (b *reroutes) channel(spec collective.Spec, tiers [][]int32, inner string) schedule.Channel {
 	g := newRailGroups(b, spec, tiers)
+	g.inner = inner
 	ch := schedule.Channel{Share: 1, Slices: 1, Chunks: g.chunks, Kinds: g.claim()}
 	stages, src := g.stages(), schedule.Input
 	for i, x := range stages {
@@ -77,6 +78,9 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32) schedule.Chann
 // programs are those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
 func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.Program) {
 	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
+	if x.level == 3 {
+		direct.Gen = g.inner
+	}
 	if x.op != collective.AllToAll {
 		direct.Groups.List = append([]schedule.Group{}, g.of(x)...) // there may be none
 	}
@@ -137,9 +141,10 @@ func sendFirst(ops []schedule.Op, rank, ranks int) []schedule.Op {
 			with[peer].chunks += n
 		}
 	}
-	stages := [...]int{schedule.Send: 0, schedule.Copy: 1, schedule.Recv: 2, schedule.Reduce: 3}
+	stages := [...]int{schedule.Send: 0, schedule.Multicast: 0, schedule.Copy: 1, schedule.Recv: 2, schedule.Reduce: 3,
+		schedule.SwitchReduce: 3}
 	slices.SortStableFunc(ops, func(a, b schedule.Op) int {
-		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) {
+		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) || !moves(&b) {
 			return c
 		}
 		x, _ := of(&a)
@@ -161,15 +166,28 @@ func sendFirst(ops []schedule.Op, rank, ranks int) []schedule.Op {
 func joinNeighbours(ops []schedule.Op) []schedule.Op {
 	n := 0
 	for _, o := range ops {
-		if n > 0 && o.Kind == ops[n-1].Kind && o.Peer == ops[n-1].Peer {
-			before := &ops[n-1]
-			if o.Kind == schedule.Send && before.Src.Buf == o.Src.Buf && before.Src.Set.Widen(o.Src.Set) ||
-				o.Kind == schedule.Recv && before.Dst.Buf == o.Dst.Buf && before.Dst.Set.Widen(o.Dst.Set) {
-				continue
-			}
+		if n > 0 && joinsTo(&ops[n-1], &o) {
+			continue
 		}
 		ops[n] = o
 		n++
 	}
 	return ops[:n]
+}
+
+// joinsTo makes one of two operations, if they are messages with the same peers whose places widen alike.
+func joinsTo(before, o *schedule.Op) bool {
+	moves := o.Kind != schedule.Copy && o.Kind != schedule.Reduce
+	if !moves || o.Kind != before.Kind || o.Peer != before.Peer || !slices.Equal(o.Peers, before.Peers) {
+		return false
+	}
+	wide := *before
+	widens := func(l *schedule.Loc, by schedule.Loc) bool {
+		return by.Set.Len() == 0 || l.Buf == by.Buf && l.Set.Widen(by.Set)
+	}
+	if !widens(&wide.Src, o.Src) || !widens(&wide.Dst, o.Dst) {
+		return false
+	}
+	*before = wide
+	return true
 }

@@ -85,12 +85,14 @@ func TestRandomReroutes(t *testing.T) {
 			if what != collective.AllToAll {
 				tiers = randomTiers(rng, len(b.rank))
 			}
-			ch := b.channel(spec, tiers)
+			inner := []string{schedule.GenDirect, schedule.GenSwitch}[seed%2]
+			ch := b.channel(spec, tiers, inner)
 			if ch.Chunks == 0 {
 				continue
 			}
 			seen++
 			s := &schedule.Schedule{Algorithm: "reroutes", Protocol: schedule.Simple, Spec: spec, Channels: []schedule.Channel{ch}}
+			s.Needs = s.Uses()
 			if err := schedule.Check(s, nil); err != nil {
 				t.Errorf("seed %d, %v of %d ranks: %v", seed, what, spec.Ranks, err)
 			}

@@ -13,7 +13,9 @@ import (
 // its units cross by way of other GPUs of the node, so that all adapters that are left
 // are full at once, and of an all-reduce such a node is root of less. Nodes that are
 // alike are equivalent: the plan has as many kinds of programs as there are kinds of nodes.
-func buildReroutedRails(r *request) (*schedule.Schedule, error) { return r.overTiers(nil) }
+func buildReroutedRails(r *request) (*schedule.Schedule, error) {
+	return r.overTiers(nil, schedule.GenDirect)
+}
 
 // buildTieredRails is the same tier by tier: as many fewer messages as there are nodes for each group. Where
 // nodes are alike and groups of one size, hierarchical_two_shot is that.
@@ -22,10 +24,11 @@ func buildTieredRails(r *request) (*schedule.Schedule, error) {
 	if len(tiers) == 0 {
 		return nil, notApplicable("there is one tier only")
 	}
-	return r.overTiers(tiers)
+	return r.overTiers(tiers, schedule.GenDirect)
 }
 
-func (r *request) overTiers(tiers [][]int32) (*schedule.Schedule, error) {
+// overTiers is that tier by tier, with a generator inside nodes.
+func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, error) {
 	b, err := r.reroutes()
 	if err != nil {
 		return nil, err
@@ -40,8 +43,11 @@ func (r *request) overTiers(tiers [][]int32) (*schedule.Schedule, error) {
 		kind  collective.Kind
 		root  int
 		tiers int
+		inner string
 	}
-	ch := topology.Once(r.t, key{r.spec.Kind, r.spec.Root, len(tiers)}, func() schedule.Channel { return b.channel(r.spec, tiers) })
+	ch := topology.Once(r.t, key{r.spec.Kind, r.spec.Root, len(tiers), inner}, func() schedule.Channel {
+		return b.channel(r.spec, tiers, inner)
+	})
 	ch.Slices = r.slices()
 	// there, little latency is to be hidden, and messages of unlike sizes would get into one another's way
 	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/gen"
 	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -81,7 +82,11 @@ func TestEveryCollectiveIsExact(t *testing.T) {
 
 // Several nodes: what crosses them, in networks and in switches, is exact as well.
 func TestNodesAreExact(t *testing.T) {
-	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2, GPUs: 3})
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2, GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	degraded, err := whole.Degrade(gen.Faults("nic:node1/nic1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,14 @@ func TestNodesAreExact(t *testing.T) {
 		"hierarchical_all_to_all": {collective.AllToAll, collective.AllToAllV},
 		"balanced_rails":          {collective.AllToAllV},
 		"hierarchical_two_shot":   {collective.Broadcast, collective.Reduce},
+		"rerouted_rails":          {collective.AllReduce, collective.AllToAll},
+		"rerouted_in_network": {collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
+			collective.Reduce},
 	} {
+		topo := whole
+		if strings.HasPrefix(algo, "rerouted") {
+			topo = degraded
+		}
 		for _, kind := range kinds {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 			if kind.Rooted() {

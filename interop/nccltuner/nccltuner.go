@@ -157,7 +157,7 @@ func Nearest(algorithm string, k collective.Kind, nvls bool) (name, note string)
 		n.algorithm, n.note = "ring", fmt.Sprintf("NCCL cannot run %s: its rings come nearest", algorithm)
 	}
 	switch {
-	case algorithm == "hierarchical_in_network" && nvls && k == collective.AllReduce:
+	case (algorithm == "hierarchical_in_network" || algorithm == "rerouted_in_network") && nvls && k == collective.AllReduce:
 		return "nvls_tree", "NCCL combines across nodes in trees, not in rings"
 	case n.algorithm == "nvls" && (!nvls || k == collective.Broadcast || k == collective.Reduce):
 		return "ring", fmt.Sprintf("NCCL cannot run %s here: its rings come nearest", algorithm)

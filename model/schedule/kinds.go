@@ -162,7 +162,8 @@ func (m *kindMoves) spread(op *Op) bool {
 func (m *kindMoves) sameButSets(a, b *Op) bool {
 	n := int32(len(m.segment))
 	alike := func(x, y Loc) bool { return x.Buf == y.Buf && x.Set.First/n == y.Set.First/n }
-	return a.Kind == b.Kind && a.Peer == b.Peer && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) && slices.EqualFunc(a.Srcs, b.Srcs, alike)
+	return a.Kind == b.Kind && a.Peer == b.Peer && slices.Equal(a.Peers, b.Peers) && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) &&
+		slices.EqualFunc(a.Srcs, b.Srcs, alike)
 }
 
 func (m *kindMoves) of(rank int32) int32           { return m.pos[m.node[rank]] }
@@ -186,6 +187,10 @@ func (m *kindMoves) append(dst []Op, programs []Program, rank int32) []Op {
 			op := &part[i]
 			if op.Peer >= 0 {
 				op.Peer = m.rankTo(op.Peer, to)
+			}
+			op.Peers = slices.Clone(op.Peers)
+			for j, p := range op.Peers {
+				op.Peers[j] = m.rankTo(p, to)
 			}
 			if stay {
 				continue
