@@ -26,6 +26,16 @@ func (l *level) add(x float64) {
 	l.squares += off * (x - l.mean)
 }
 
+// joined is the level of the tests of several.
+func joined(levels []*level) (out level) {
+	for _, l := range levels {
+		all, off := out.tests+l.tests, l.mean-out.mean
+		out.squares += l.squares + off*off*out.tests*l.tests/all
+		out.mean, out.tests = out.mean+off*l.tests/all, all
+	}
+	return out
+}
+
 // scatter is the logarithm of how likely tests of one level lie so far apart, but for where that level is.
 func (n *Noise) scatter(l *level) float64 {
 	if l.tests == 0 {
@@ -63,9 +73,21 @@ func (n *Noise) slowed(l *level, off normal) float64 {
 	return n.scatter(l) + math.Log(max(share/math.Log(n.MaxSlowdown/n.MinSlowdown), math.SmallestNonzeroFloat64))
 }
 
-// together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels, all off by the same: which is
-// summed over in steps where no healthy test says what that is.
-func (n *Noise) together(levels []*level, off normal) (sum float64) {
+// together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels: as likely all by the same as
+// each kind by its own.
+func (n *Noise) together(levels []*level, off normal) float64 {
+	if len(levels) < 2 {
+		return n.apart(levels, off)
+	}
+	all := joined(levels)
+	same, apart := n.slowed(&all, off), n.apart(levels, off)
+	largest := max(same, apart)
+	return largest + math.Log((math.Exp(same-largest)+math.Exp(apart-largest))/2)
+}
+
+// apart is that of kinds that are slowed each by its own, all off by the same: which is summed over in steps where no healthy test says
+// what that is.
+func (n *Noise) apart(levels []*level, off normal) (sum float64) {
 	if len(levels) < 2 || off.variance <= n.Repeats*n.Repeats {
 		for _, l := range levels {
 			sum += n.slowed(l, off)

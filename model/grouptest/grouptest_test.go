@@ -83,6 +83,7 @@ type trial struct {
 
 func aNode(_ *Cluster, at int, _ *rand.Rand) Part     { return Part{at, Whole, -1} }
 func aLeaf(_ *Cluster, at int, _ *rand.Rand) Part     { return Part{-1, Whole, at} }
+func anInside(_ *Cluster, at int, _ *rand.Rand) Part  { return Part{at, Inside, -1} }
 func nodesOf(c *Cluster) int                          { return c.Nodes }
 func leavesOf(c *Cluster) int                         { return len(c.Groups) }
 func anAdapter(c *Cluster, at int, r *rand.Rand) Part { return Part{at, r.IntN(c.Adapters), -1} }
@@ -118,6 +119,7 @@ var trials = []trial{
 	{"adapter, groups of four", []int{4}, []int{4, 8, 16}, 1, fours, anAdapter, nodesOf, none},
 	{"nodes, after probe", []int{16}, []int{16, 64, 256}, 5, leaves(0, 16), aNode, nodesOf, pairs},
 	{"leaf, after probe", []int{64}, []int{16, 64, 256}, 1, leaves(0, 4), aLeaf, leavesOf, pairs},
+	{"inside of nodes", []int{16}, []int{16}, 2, leaves(8, 16), anInside, nodesOf, none},
 }
 
 // TestFindsFaults: on clusters with 0 to 5 faults that slow a test by 14 % at least, and 5 % of noise, all are found and nothing else in

@@ -49,7 +49,8 @@ type atom struct {
 // set is a set of faults, an atom each, those that slow tests most first: a test is as slow as the first that it touches.
 type set struct {
 	atoms  []int
-	claims []int8 // by test, which of the atoms it is slow by; -1: none
+	claims []int8  // by test, which of the atoms it is slow by; -1: none
+	weight float64 // of the atoms
 	prior  float64
 	p      float64 // a logarithm until all are known
 
@@ -188,10 +189,11 @@ func (p *Posterior) none() set {
 	return s
 }
 
-// joined is a set with a further fault, which slows tests less than those that it has.
+// joined is a set with a further fault, which slows tests less than those that it has. It stands for all that no test tells from it: with
+// any number of faults more, of the same atoms, that slow tests less than the one of each that is counted.
 func (p *Posterior) joined(s *set, a int) set {
-	out := set{atoms: append(slices.Clone(s.atoms), a), claims: slices.Clone(s.claims)}
-	out.prior = s.prior + math.Log(p.atoms[a].weight)
+	out := set{atoms: append(slices.Clone(s.atoms), a), claims: slices.Clone(s.claims), weight: s.weight + p.atoms[a].weight}
+	out.prior = s.prior + math.Log(p.atoms[a].weight/(1-out.weight))
 	for _, t := range p.atoms[a].slow {
 		if out.claims[t] < 0 {
 			out.claims[t] = int8(len(s.atoms))
