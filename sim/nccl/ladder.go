@@ -73,12 +73,12 @@ func (r *Runtime) climbed(a Ask, p Prediction) Prediction {
 		share := math.Log2(float64(a.Size)) - float64(i)
 		t = math.Exp((1-share)*math.Log(l[i].time) + share*math.Log(l[i+1].time))
 	}
-	took := max(units.Time(math.Round(t)), p.any) // another choice may be worth less than this one's links take
+	took := max(units.Time(math.Round(t)), p.least)
 	if off := float64(took) / float64(p.Time); off > 1.1 || off < 1/1.1 {
 		p.Warnings = append(p.Warnings[:len(p.Warnings):len(p.Warnings)], fmt.Sprintf("NCCL's choice changes near %v, and the "+
 			"kernels disagree: %s/%s by itself would take %.4g µs", a.Size, p.Algorithm, p.Protocol, p.Time.Microseconds()))
 	}
-	p.Time, p.Latency, p.least = took, min(p.Latency, took), min(p.least, took)
+	p.Time, p.Latency = took, min(p.Latency, took)
 	return p
 }
 

@@ -114,16 +114,14 @@ func (r *Runtime) left(l topology.LinkID) float64 {
 	return r.scaleUp
 }
 
-// bounded makes a prediction no less than what its algorithm's messages take of the links, and any schedule of its cuts, and
-// marks it where it was.
+// bounded makes a prediction no less than what no schedule beats, and marks it where it was.
 func (r *Runtime) bounded(p *Prediction, k collective.Kind, size units.Bytes) {
 	l := r.limits(k, p.Algorithm)
 	why := l.latency.Cut
-	p.any = l.latency.Time
-	if cut := units.Time(math.Ceil(l.seconds * float64(size) * 1e12)); cut > p.any {
-		p.any, why = cut, l.cut
+	p.least = max(p.Work.Least(), l.latency.Time, units.Time(math.Ceil(p.Work.Wire/(l.memory*r.scaleUp)*1e12)))
+	if cut := units.Time(math.Ceil(l.seconds * float64(size) * 1e12)); cut > p.least {
+		p.least, why = cut, l.cut
 	}
-	p.least = max(p.any, p.Work.Least(), units.Time(math.Ceil(p.Work.Wire/(l.memory*r.scaleUp)*1e12)))
 	if p.Time < p.least {
 		p.Time = p.least
 		p.Warnings = append(p.Warnings, "no schedule is as fast as the kernel would be: the least time of all was taken ("+why+")")

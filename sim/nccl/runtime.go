@@ -42,8 +42,7 @@ type Prediction struct {
 	Floored   bool       // a launch floor hides what the kernel takes
 	Basis     string     // where the kernel came from (cost.Bases)
 	Warnings  []string
-	least     units.Time // that this algorithm's messages take of the links
-	any       units.Time // that no schedule beats
+	least     units.Time // that no schedule beats
 	bands     *cost.Profile
 	ranks     int
 }
