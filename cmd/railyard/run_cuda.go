@@ -213,10 +213,8 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.Mechanism != "" {
 		return nil
 	}
-	if how.Mechanism == block.Pull && !inPlace {
-		push := how
-		push.Mechanism = block.Push
-		out = append(out, execution{row.Schedule, push})
+	for _, way := range how.Ways(inPlace)[1:] {
+		out = append(out, execution{row.Schedule, way})
 	}
 	copies := cuda.Method{Mechanism: block.Copies, Blocks: 64, Threads: 512, Streams: 1}
 	if !p.Question.Costs().Curved(string(copies.Mechanism.Protocol())) {

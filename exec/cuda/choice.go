@@ -56,6 +56,16 @@ func MethodFor(s *schedule.Schedule) Method {
 	return how
 }
 
+// Ways are a way and, where it pulls into other memory than the input's, the same pushed: costs tell which is faster.
+func (how Method) Ways(inPlace bool) []Method {
+	if how.Mechanism != block.Pull || inPlace {
+		return []Method{how}
+	}
+	push := how
+	push.Mechanism = block.Push
+	return []Method{how, push}
+}
+
 // lanesOf are the lanes of a rank that blocks run at once: phases take turns in a channel of one slice.
 func lanesOf(s *schedule.Schedule) (lanes int) {
 	for _, ch := range s.Channels {

@@ -145,8 +145,12 @@ var nearest = map[string]struct{ algorithm, note string }{
 	"breadth_first":      {"ring", "NCCL cannot run packed trees: its rings come nearest"},
 	"packed_trees":       {"ring", "NCCL cannot run packed trees: its rings come nearest"},
 	"in_network":         {"nvls", ""},
-	"direct":             {"nvls", "NCCL has no one-shot exchange: NVLS, where switches reduce, comes nearest"},
-	"two_shot":           {"nvls", "NCCL has no direct reduce-scatter and all-gather: NVLS comes nearest"},
+
+	"hierarchical_in_network": {"nvls_tree", "NCCL combines across nodes in trees, not in rings"},
+	"rerouted_in_network":     {"nvls_tree", "NCCL combines across nodes in trees, not in rings"},
+
+	"direct":   {"nvls", "NCCL has no one-shot exchange: NVLS, where switches reduce, comes nearest"},
+	"two_shot": {"nvls", "NCCL has no direct reduce-scatter and all-gather: NVLS comes nearest"},
 }
 
 // Nearest is what NCCL has that comes closest to a planner's algorithm, for which it
@@ -157,9 +161,8 @@ func Nearest(algorithm string, k collective.Kind, nvls bool) (name, note string)
 		n.algorithm, n.note = "ring", fmt.Sprintf("NCCL cannot run %s: its rings come nearest", algorithm)
 	}
 	switch {
-	case (algorithm == "hierarchical_in_network" || algorithm == "rerouted_in_network") && nvls && k == collective.AllReduce:
-		return "nvls_tree", "NCCL combines across nodes in trees, not in rings"
-	case n.algorithm == "nvls" && (!nvls || k == collective.Broadcast || k == collective.Reduce):
+	case n.algorithm == "nvls" && (!nvls || k == collective.Broadcast || k == collective.Reduce),
+		n.algorithm == "nvls_tree" && (!nvls || k != collective.AllReduce):
 		return "ring", fmt.Sprintf("NCCL cannot run %s here: its rings come nearest", algorithm)
 	case n.algorithm == "tree" && k != collective.AllReduce:
 		return "ring", fmt.Sprintf("NCCL runs trees for all_reduce only: for %v its rings come nearest", k)

@@ -33,7 +33,7 @@ func (m *machine) lost(rank int, l *block.Lane, op *block.Op, slice int) (units.
 		if x.pair < len(op.Limits) {
 			n = bytes(l, &block.Op{Limit: op.Limits[x.pair]}, slice)
 		}
-		aligned := measurement.Access{Stores: x.Stores, Pattern: measurement.Coalesced, Piece: quad}
+		aligned := measurement.Access{Peer: x.Peer, Stores: x.Stores, Pattern: measurement.Coalesced, Piece: quad}
 		a, known := m.costs.Access.Time(x.Access, n)
 		b, also := m.costs.Access.Time(aligned, n)
 		if known && also {
@@ -57,12 +57,12 @@ type unaligned struct {
 // unalignedOf are the accesses of an operation that are off 16 bytes, as kernels do them: what lies across quads is loaded in
 // both, and stored eight bytes at a time where these are aligned, else element by element (store_quad in exec/cuda/kernel). Without
 // packets, where places are aligned unlike one another the last destination's (of pairs: each one's) lines are whole and the others
-// follow it. What is loaded from a peer crosses the link once, although two threads ask for each quad: runs lose nothing by it.
+// follow it.
 func (m *machine) unalignedOf(rank int, op *block.Op) (out []unaligned) {
 	packets := packetProtocol(op.Kind) != ""
 	add := func(i int, r block.Ref, stores bool, from int64) {
-		if off := (r.Offset - from) & (quad - 1); off != 0 && r.Rank == rank {
-			how := measurement.Access{Stores: stores, Pattern: measurement.Misaligned, Piece: m.element(off)}
+		if off := (r.Offset - from) & (quad - 1); off != 0 {
+			how := measurement.Access{Peer: r.Rank != rank, Stores: stores, Pattern: measurement.Misaligned, Piece: m.element(off)}
 			out = append(out, unaligned{how, i})
 		}
 	}
