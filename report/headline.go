@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -22,11 +23,13 @@ type headlineRow struct {
 	Inside float64  `json:"inside" text:"inside the band" as:"share"`
 }
 
-// sizeBands end where errors are told apart by size.
-var sizeBands = []struct {
+type sizeBand struct {
 	name string
 	to   units.Bytes
-}{{"below 8 KiB", 8 * units.KiB}, {"to 256 KiB", 256 * units.KiB}, {"to 4 MiB", 4 * units.MiB}, {"to 64 MiB", 64 * units.MiB},
+}
+
+// sizeBands end where errors are told apart by size.
+var sizeBands = []sizeBand{{"below 8 KiB", 8 * units.KiB}, {"to 256 KiB", 256 * units.KiB}, {"to 4 MiB", 4 * units.MiB}, {"to 64 MiB", 64 * units.MiB},
 	{"above", math.MaxInt64}}
 
 // headline are the errors of rows predicted without their system: in a box and between boxes, what they cross, which
@@ -38,12 +41,8 @@ func (c *Comparison) headline() []headlineRow {
 		in   func(ComparedRow) bool
 	}{{"one node", ComparedRow.inBox}, {"several nodes", func(r ComparedRow) bool { return !r.inBox() }}} {
 		out = append(out, c.headlineOf(part.name, part.in))
-		from := units.Bytes(0)
 		for _, b := range sizeBands {
-			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool {
-				return part.in(r) && r.Measured.Size >= from && r.Measured.Size < b.to
-			}))
-			from = b.to
+			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool { return part.in(r) && r.sizeBand() == b.name }))
 		}
 	}
 	for _, by := range []func(ComparedRow) string{
@@ -60,6 +59,27 @@ func (c *Comparison) headline() []headlineRow {
 		}
 	}
 	return out
+}
+
+// sizeBand names the sizes that a row's errors are told apart by.
+func (r ComparedRow) sizeBand() string {
+	i := slices.IndexFunc(sizeBands, func(b sizeBand) bool { return r.Measured.Size < b.to })
+	return sizeBands[i].name
+}
+
+// Residuals is a headline's rows one by one, in the order of their files: the columns that files share, then the sizes,
+// medium and kernels that the headline tells rows apart by, then what was measured and predicted.
+func (c *Comparison) Residuals() *CompareDocument {
+	out := c.sharedColumns()
+	slices.SortStableFunc(out.Rows, func(a, b ComparedRow) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Measured.Line, b.Measured.Line))
+	})
+	out.Header = append(out.Header, "sizes", "over", "kernels")
+	for i := range out.Rows {
+		r := &out.Rows[i]
+		r.Measured.Columns = append(r.Measured.Columns, r.sizeBand(), r.Predicted.Over, r.Predicted.Basis)
+	}
+	return out.Document("all", "")
 }
 
 // inBox reports whether a row's messages crossed no network.

@@ -22,10 +22,11 @@ import (
 
 // validateFlags say what is fitted first, and what is written.
 type validateFlags struct {
-	Format cli.FormatFlag
-	Out    string `flag:"output,o"`
-	Refit  string `flag:"refit"`
-	Unseen bool   `flag:"unseen"`
+	Format    cli.FormatFlag
+	Out       string `flag:"output,o"`
+	Refit     string `flag:"refit"`
+	Residuals string `flag:"residuals"`
+	Unseen    bool   `flag:"unseen"`
 }
 
 // Run judges predictions by the shipped measurements.
@@ -46,12 +47,28 @@ func (f *validateFlags) Run(cmd *cobra.Command, _ []string) error {
 	if f.Unseen {
 		d.Unseen = v.unseen()
 	}
+	if f.Residuals != "" {
+		if err := v.writeResiduals(d, f.Residuals); err != nil {
+			return err
+		}
+	}
 	if f.Out != "" {
 		if err := writeValidation(cmd, d, f.Out); err != nil {
 			return err
 		}
 	}
 	return f.Format.Emit(cmd, d.Document())
+}
+
+// writeResiduals writes each row as predicted without its system.
+func (v *validator) writeResiduals(d *report.Validation, file string) error {
+	var left *report.Comparison
+	if len(d.Unseen) > 0 { // the first is without its system
+		left = d.Unseen[0].Comparison
+	} else {
+		left = v.systemsLeftOut()
+	}
+	return outfile.Write(file, func(w io.Writer) error { return table.Emit(w, table.CSV, left.Residuals()) })
 }
 
 func writeValidation(cmd *cobra.Command, d *report.Validation, dir string) error {
