@@ -42,7 +42,9 @@ func (c *Comparison) headline() []headlineRow {
 	}{{"one node", ComparedRow.inBox}, {"several nodes", func(r ComparedRow) bool { return !r.inBox() }}} {
 		out = append(out, c.headlineOf(part.name, part.in))
 		for _, b := range sizeBands {
-			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool { return part.in(r) && r.sizeBand() == b.name }))
+			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool {
+				return part.in(r) && r.sizeBand() == b.name
+			}))
 		}
 	}
 	for _, by := range []func(ComparedRow) string{
