@@ -29,8 +29,8 @@ type sizeBand struct {
 }
 
 // sizeBands end where errors are told apart by size.
-var sizeBands = []sizeBand{{"below 8 KiB", 8 * units.KiB}, {"to 256 KiB", 256 * units.KiB}, {"to 4 MiB", 4 * units.MiB}, {"to 64 MiB", 64 * units.MiB},
-	{"above", math.MaxInt64}}
+var sizeBands = []sizeBand{{"below 8 KiB", 8 * units.KiB}, {"to 256 KiB", 256 * units.KiB}, {"to 4 MiB", 4 * units.MiB},
+	{"to 64 MiB", 64 * units.MiB}, {"above", math.MaxInt64}}
 
 // headline are the errors of rows predicted without their system: in a box and between boxes, what they cross, which
 // collective and which sizes. Series count the same, whatever number of rows they have.
@@ -42,9 +42,7 @@ func (c *Comparison) headline() []headlineRow {
 	}{{"one node", ComparedRow.inBox}, {"several nodes", func(r ComparedRow) bool { return !r.inBox() }}} {
 		out = append(out, c.headlineOf(part.name, part.in))
 		for _, b := range sizeBands {
-			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool {
-				return part.in(r) && r.sizeBand() == b.name
-			}))
+			out = append(out, c.headlineOf(part.name+", "+b.name, func(r ComparedRow) bool { return part.in(r) && r.sizeBand() == b.name }))
 		}
 	}
 	for _, by := range []func(ComparedRow) string{
