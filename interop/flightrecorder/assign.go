@@ -2,6 +2,7 @@ package flightrecorder
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -40,10 +41,25 @@ func keysOf(t reflect.Type) map[string]int {
 
 // assigner gives pickled plain data to values by the tags of their JSON, so that both forms of a dump are declared once. Keys that a
 // value has no field for are passed over, as encoding/json does. Dictionaries that several refer to are looked at once.
-type assigner struct{ known map[*dict]reflect.Value }
+type assigner struct {
+	*machine
+	known map[int64]reflect.Value // of dictionaries
+	texts map[string]string       // each once
+}
 
-func (a *assigner) assign(to reflect.Value, from any) *misfit {
-	if from == nil {
+// once is a text, of which thousands of operations have the same.
+func (a *assigner) once(v value) string {
+	data := a.text(v)
+	if known, ok := a.texts[string(data)]; ok {
+		return known
+	}
+	s := string(data)
+	a.texts[s] = s
+	return s
+}
+
+func (a *assigner) assign(to reflect.Value, from value) *misfit {
+	if from.kind == none {
 		return nil
 	}
 	switch to.Kind() {
@@ -55,97 +71,89 @@ func (a *assigner) assign(to reflect.Value, from any) *misfit {
 	case reflect.Map:
 		return a.entries(to, from)
 	case reflect.Slice:
-		l, ok := from.(*list)
-		if !ok {
-			return &misfit{what: describe(from)}
-		}
-		to.Set(reflect.MakeSlice(to.Type(), len(l.items), len(l.items)))
-		for i, item := range l.items {
-			if m := a.assign(to.Index(i), item); m != nil {
-				return m.under(fmt.Sprintf("[%d]", i))
-			}
-		}
-		return nil
+		return a.elements(to, from)
 	}
-	switch v := from.(type) {
-	case string:
-		if to.Kind() == reflect.String {
-			to.SetString(v)
-			return nil
-		}
-	case bool:
-		if to.Kind() == reflect.Bool {
-			to.SetBool(v)
-			return nil
-		}
-	case int64:
-		if to.CanInt() {
-			to.SetInt(v)
-			return nil
-		}
-		if to.CanFloat() {
-			to.SetFloat(float64(v))
-			return nil
-		}
-	case float64:
-		if to.CanFloat() {
-			to.SetFloat(v)
-			return nil
-		}
-	}
-	return &misfit{what: describe(from)}
-}
-
-func (a *assigner) fields(to reflect.Value, from any) *misfit {
-	d, ok := from.(*dict)
-	if !ok {
+	switch {
+	case from.kind == text && to.Kind() == reflect.String:
+		to.SetString(a.once(from))
+	case from.kind == truth && to.Kind() == reflect.Bool:
+		to.SetBool(from.n != 0)
+	case from.kind == whole && to.CanInt():
+		to.SetInt(from.n)
+	case from.kind == whole && to.CanFloat():
+		to.SetFloat(float64(from.n))
+	case from.kind == real && to.CanFloat():
+		to.SetFloat(math.Float64frombits(uint64(from.n)))
+	default:
 		return &misfit{what: describe(from)}
 	}
-	if v, ok := a.known[d]; ok && v.Type() == to.Type() {
+	return nil
+}
+
+func (a *assigner) elements(to reflect.Value, from value) *misfit {
+	if from.kind != list {
+		return &misfit{what: describe(from)}
+	}
+	items := a.items[from.n]
+	to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
+	for i, item := range items {
+		if m := a.assign(to.Index(i), item); m != nil {
+			return m.under(fmt.Sprintf("[%d]", i))
+		}
+	}
+	return nil
+}
+
+func (a *assigner) fields(to reflect.Value, from value) *misfit {
+	if from.kind != dict {
+		return &misfit{what: describe(from)}
+	}
+	if v, ok := a.known[from.n]; ok && v.Type() == to.Type() {
 		to.Set(v)
 		return nil
 	}
 	fields := keysOf(to.Type())
-	for i := 0; i < len(d.items); i += 2 {
-		key := d.items[i].(string)
-		at, ok := fields[key]
+	items := a.items[from.n]
+	for i := 0; i < len(items); i += 2 {
+		at, ok := fields[string(a.text(items[i]))]
 		if !ok {
 			continue
 		}
-		if m := a.assign(to.Field(at), d.items[i+1]); m != nil {
-			return m.under("." + key)
+		if m := a.assign(to.Field(at), items[i+1]); m != nil {
+			return m.under("." + string(a.text(items[i])))
 		}
 	}
-	a.known[d] = to
+	a.known[from.n] = to
 	return nil
 }
 
-func (a *assigner) entries(to reflect.Value, from any) *misfit {
-	d, ok := from.(*dict)
-	if !ok {
+func (a *assigner) entries(to reflect.Value, from value) *misfit {
+	if from.kind != dict {
 		return &misfit{what: describe(from)}
 	}
-	to.Set(reflect.MakeMapWithSize(to.Type(), len(d.items)/2))
-	for i := 0; i < len(d.items); i += 2 {
+	items := a.items[from.n]
+	to.Set(reflect.MakeMapWithSize(to.Type(), len(items)/2))
+	for i := 0; i < len(items); i += 2 {
+		key := a.once(items[i])
 		v := reflect.New(to.Type().Elem()).Elem()
-		if m := a.assign(v, d.items[i+1]); m != nil {
-			return m.under("." + d.items[i].(string))
+		if m := a.assign(v, items[i+1]); m != nil {
+			return m.under("." + key)
 		}
-		to.SetMapIndex(reflect.ValueOf(d.items[i]), v)
+		to.SetMapIndex(reflect.ValueOf(key), v)
 	}
 	return nil
 }
 
 // describe is what Python calls the kind of a value.
-func describe(v any) string {
-	switch v.(type) {
-	case *dict:
+func describe(v value) string {
+	switch v.kind {
+	case dict:
 		return "dictionary"
-	case *list:
+	case list:
 		return "list"
-	case string:
+	case text:
 		return "text"
-	case bool:
+	case truth:
 		return "truth value"
 	case mark:
 		return "mark"

@@ -108,11 +108,11 @@ func Parse(r io.Reader, file string) (*observed.Recording, error) {
 }
 
 func (d *dump) unpickle(data []byte) error {
-	v, err := unpickle(data)
+	m, v, err := unpickle(data)
 	if err != nil {
 		return err
 	}
-	a := &assigner{known: map[*dict]reflect.Value{}}
+	a := &assigner{m, map[int64]reflect.Value{}, map[string]string{}}
 	if m := a.assign(reflect.ValueOf(d).Elem(), v); m != nil {
 		return m
 	}

@@ -18,14 +18,7 @@ import (
 // recording is the dump in the words of this house.
 func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
 	out := &observed.Recording{File: file, Rank: rank, Ops: make([]observed.Op, 0, len(d.Entries))}
-	at, texts := map[string]int{}, map[string]string{}
-	once := func(s *string) { // of thousands of operations most say the same
-		if known, ok := texts[*s]; ok {
-			*s = known
-			return
-		}
-		texts[*s] = *s
-	}
+	at, texts := map[string]int{}, &phrases{known: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		g := d.Groups[name]
 		ranks, err := members(string(g.Ranks))
@@ -46,14 +39,11 @@ func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
 			at[e.Group[0]] = g
 			out.Groups = append(out.Groups, observed.Group{Name: e.Group[0], About: strings.Join(e.Group[1:], " ")})
 		}
-		op, err := e.op()
+		op, err := e.op(texts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: entry %d: %w", file, i, err)
 		}
 		op.Group = g
-		once(&op.Name)
-		once(&op.Signature)
-		once(&op.Caller)
 		out.Ops = append(out.Ops, op)
 	}
 	return out, nil
@@ -82,7 +72,7 @@ var states = map[string]observed.State{"scheduled": observed.Scheduled, "started
 // message is a send or a receive: "nccl:send 0->1", "nccl:recv 1<-0", ranks of the group.
 var message = regexp.MustCompile(`^\w+:(send|recv) \d+(?:->|<-)(\d+)$`)
 
-func (e *entry) op() (observed.Op, error) {
+func (e *entry) op(texts *phrases) (observed.Op, error) {
 	state, ok := states[e.State]
 	if !ok {
 		return observed.Op{}, fmt.Errorf("state %q: must be scheduled, started or completed", e.State)
@@ -90,7 +80,7 @@ func (e *entry) op() (observed.Op, error) {
 	_, name, _ := strings.Cut(e.Name, ":")
 	op := observed.Op{Seq: e.Seq, Name: strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_base"), Peer: -1, State: state,
 		TimedOut: e.Retired && state != observed.Completed, Created: e.Created, Begun: orZero(e.Started), Ended: orZero(e.Completed),
-		Caller: e.caller(), Bytes: units.Bytes(size(e.Inputs, e.InputTypes))}
+		Caller: e.caller(texts), Bytes: units.Bytes(size(e.Inputs, e.InputTypes))}
 	if e.Duration != nil && *e.Duration > 0 && *e.Duration < 1e12 {
 		op.Time = units.FromMicroseconds(1e3 * *e.Duration)
 	}
@@ -101,7 +91,7 @@ func (e *entry) op() (observed.Op, error) {
 		}
 		op.Name, op.Peer, op.Seq = m[1], peer, e.MessageSeq
 	}
-	op.Signature = e.signature(op.Name)
+	op.Signature = e.signature(op.Name, texts)
 	return op, nil
 }
 
@@ -112,22 +102,57 @@ func orZero(n *int64) int64 {
 	return *n
 }
 
+// phrases are texts by what they say: of thousands of operations most say the same, which then costs no memory.
+type phrases struct {
+	known map[string]string
+	line  []byte // of the text that is being written
+}
+
+// once is the text that line holds.
+func (p *phrases) once() string {
+	if known, ok := p.known[string(p.line)]; ok {
+		return known
+	}
+	s := string(p.line)
+	p.known[s] = s
+	return s
+}
+
 // signature is what all ranks of a collective must give alike: types; and sizes, but where ranks may give different ones or only the
 // root gives any.
-func (e *entry) signature(name string) string {
+func (e *entry) signature(name string, p *phrases) string {
+	p.line = p.line[:0]
+	p.add(len(e.InputTypes), func(i int) { p.line = append(p.line, e.InputTypes[i]...) })
 	kind, err := collective.Parse(name)
 	if err == nil && (kind == collective.AllReduce || kind == collective.Broadcast || kind == collective.Reduce ||
 		kind == collective.AllGather && len(e.Outputs) == 1 || kind == collective.ReduceScatter && len(e.Inputs) == 1) {
-		return fmt.Sprint(e.InputTypes, e.Inputs)
+		p.line = append(p.line, ' ')
+		p.add(len(e.Inputs), func(i int) {
+			p.add(len(e.Inputs[i]), func(j int) { p.line = strconv.AppendInt(p.line, int64(e.Inputs[i][j]), 10) })
+		})
 	}
-	return fmt.Sprint(e.InputTypes)
+	return p.once()
+}
+
+// add writes a list: [a b c].
+func (p *phrases) add(n int, item func(int)) {
+	p.line = append(p.line, '[')
+	for i := range n {
+		if i > 0 {
+			p.line = append(p.line, ' ')
+		}
+		item(i)
+	}
+	p.line = append(p.line, ']')
 }
 
 // caller is the innermost line of the program, above PyTorch's own.
-func (e *entry) caller() string {
-	for _, f := range e.Frames {
-		if !strings.Contains(f.File, "torch/distributed/") {
-			return fmt.Sprintf("%s:%d (%s)", f.File, f.Line, f.Name)
+func (e *entry) caller(p *phrases) string {
+	for i := range e.Frames {
+		if f := &e.Frames[i]; !strings.Contains(f.File, "torch/distributed/") {
+			p.line = strconv.AppendInt(append(append(p.line[:0], f.File...), ':'), f.Line, 10)
+			p.line = append(append(append(p.line, " ("...), f.Name...), ')')
+			return p.once()
 		}
 	}
 	return ""

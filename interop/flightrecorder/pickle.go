@@ -4,24 +4,24 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 )
 
 // unpickle reads Python's pickled plain data (PEP 307, protocols 2 to 5): dictionaries by text, lists, tuples, texts, numbers. Nothing
 // is run: opcodes that name code are refused. Memory grows with the data alone, as nothing is copied that the data refers to twice.
-func unpickle(data []byte) (any, error) {
+func unpickle(data []byte) (*machine, value, error) {
 	m := &machine{data: data}
 	for {
 		at := m.at
 		op, err := m.uint(1)
 		if err != nil {
-			return nil, err
+			return nil, value{}, err
 		}
 		if op == opStop {
-			return m.pop()
+			v, err := m.pop()
+			return m, v, err
 		}
 		if err := m.step(byte(op)); err != nil {
-			return nil, fmt.Errorf("byte %d: %w", at, err)
+			return nil, value{}, fmt.Errorf("byte %d: %w", at, err)
 		}
 	}
 }
@@ -43,21 +43,59 @@ var widths = [256]int{opInt1: 1, opInt2: 2, opInt4: 4, opText1: 1, opString1: 1,
 	opText8:  8,
 	opTuple1: 1, opTuple2: 2, opTuple3: 3, opPut1: 1, opGet1: 1, opPut4: 4, opGet4: 4}
 
-// list is a list, which others may refer to while it grows.
-type list struct{ items []any }
+// value is a datum. It has no pointers, so that the collector of memory has nothing to follow in a thousand dumps.
+type value struct {
+	kind kind
+	size uint32 // of a text, bytes
+	n    int64  // the number; a real one's bits; where a text begins in the data; which of the machine's sequences it is
+}
 
-// dict is a dictionary: keys, which are texts, and values in turn. Of equal keys the last counts.
-type dict struct{ items []any }
+type kind uint8
 
-// mark is where a sequence begins on the stack.
-type mark struct{}
+const (
+	none kind = iota
+	truth
+	whole
+	real
+	text
+	list // or tuple; others may refer to it while it grows
+	dict // keys, which are texts, and values in turn; of equal keys the last counts
+	mark // where a sequence begins on the stack
+)
 
 // machine is the stack machine that pickled data are a program of.
 type machine struct {
 	data  []byte
 	at    int
-	stack []any
-	memo  []any // by number
+	stack []value
+	memo  []value   // by number
+	items [][]value // of lists and dictionaries
+	room  []value   // for items of further ones
+}
+
+// text is what a text says, within the data.
+func (m *machine) text(v value) []byte { return m.data[v.n : v.n+int64(v.size)] }
+
+// sequence is a new list or dictionary.
+func (m *machine) sequence(kind kind, items []value) value {
+	m.items = append(m.items, m.keep(items))
+	return value{kind: kind, n: int64(len(m.items) - 1)}
+}
+
+// keep copies what lies on the stack.
+func (m *machine) keep(items []value) []value {
+	const block = 1024
+	n := len(items)
+	if n == 0 {
+		return nil
+	}
+	if n > len(m.room) {
+		m.room = make([]value, max(n, block))
+	}
+	kept := m.room[:n:n]
+	m.room = m.room[n:]
+	copy(kept, items)
+	return kept
 }
 
 var (
@@ -87,37 +125,40 @@ func (m *machine) uint(width int) (uint64, error) {
 	return v, nil
 }
 
-func (m *machine) push(v any) error {
+func (m *machine) push(v value) error {
 	m.stack = append(m.stack, v)
 	return nil
 }
 
-func (m *machine) pop() (any, error) {
+func (m *machine) pop() (value, error) {
 	if len(m.stack) == 0 {
-		return nil, errStack
+		return value{}, errStack
 	}
 	v := m.stack[len(m.stack)-1]
 	m.stack = m.stack[:len(m.stack)-1]
 	return v, nil
 }
 
-// marked takes what lies above the last mark, and the mark.
-func (m *machine) marked() ([]any, error) {
+// popped takes the last n; they are valid until something is pushed.
+func (m *machine) popped(n int) ([]value, error) {
+	if len(m.stack) < n {
+		return nil, errStack
+	}
+	items := m.stack[len(m.stack)-n:]
+	m.stack = m.stack[:len(m.stack)-n]
+	return items, nil
+}
+
+// marked takes what lies above the last mark, and the mark; it is valid until something is pushed.
+func (m *machine) marked() ([]value, error) {
 	for i := len(m.stack) - 1; i >= 0; i-- {
-		if _, ok := m.stack[i].(mark); ok {
-			items := append([]any(nil), m.stack[i+1:]...)
+		if m.stack[i].kind == mark {
+			items := m.stack[i+1:]
 			m.stack = m.stack[:i]
 			return items, nil
 		}
 	}
 	return nil, errStack
-}
-
-func (m *machine) top() any {
-	if len(m.stack) == 0 {
-		return nil
-	}
-	return m.stack[len(m.stack)-1]
 }
 
 func (m *machine) step(op byte) error {
@@ -129,7 +170,7 @@ func (m *machine) step(op byte) error {
 		_, err := m.uint(8)
 		return err
 	case opMark:
-		return m.push(mark{})
+		return m.push(value{kind: mark})
 	case opPop:
 		_, err := m.pop()
 		return err
@@ -149,13 +190,15 @@ func (m *machine) step(op byte) error {
 func (m *machine) scalar(op byte) error {
 	switch op {
 	case opNone:
-		return m.push(nil)
-	case opTrue, opFalse:
-		return m.push(op == opTrue)
+		return m.push(value{})
+	case opTrue:
+		return m.push(value{kind: truth, n: 1})
+	case opFalse:
+		return m.push(value{kind: truth})
 	case opList:
-		return m.push(&list{})
+		return m.push(m.sequence(list, nil))
 	case opDict:
-		return m.push(&dict{})
+		return m.push(m.sequence(dict, nil))
 	case opInt1, opInt2, opInt4, opLong1:
 		return m.number(op)
 	case opFloat:
@@ -163,7 +206,7 @@ func (m *machine) scalar(op byte) error {
 		if err != nil {
 			return err
 		}
-		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
+		return m.push(value{kind: real, n: int64(binary.BigEndian.Uint64(b))})
 	}
 	width := widths[op]
 	if width == 0 {
@@ -173,11 +216,11 @@ func (m *machine) scalar(op byte) error {
 	if err != nil {
 		return err
 	}
-	b, err := m.bytes(n)
-	if err != nil {
+	at := m.at
+	if _, err := m.bytes(n); err != nil {
 		return err
 	}
-	return m.push(string(b))
+	return m.push(value{text, uint32(n), int64(at)})
 }
 
 func (m *machine) number(op byte) error {
@@ -197,9 +240,9 @@ func (m *machine) number(op byte) error {
 		return err
 	}
 	if spare := 64 - 8*width; width > 0 && op != opInt1 && op != opInt2 { // signed
-		return m.push(int64(v<<spare) >> spare)
+		return m.push(value{kind: whole, n: int64(v<<spare) >> spare})
 	}
-	return m.push(int64(v))
+	return m.push(value{kind: whole, n: int64(v)})
 }
 
 func (m *machine) remember(op byte) error {
@@ -219,62 +262,55 @@ func (m *machine) remember(op byte) error {
 	if len(m.stack) == 0 || key > uint64(len(m.memo)) { // numbers are given in turn
 		return errStack
 	}
-	m.memo = append(m.memo[:key], m.top())
+	m.memo = append(m.memo[:key], m.stack[len(m.stack)-1])
 	return nil
 }
 
 // fill adds items to the list or dictionary below them.
 func (m *machine) fill(op byte) error {
-	var items []any
+	var items []value
 	var err error
-	if op == opAppends || op == opSetItems {
+	switch op {
+	case opAppends, opSetItems:
 		items, err = m.marked()
-	} else {
-		n := 1
-		if op == opSetItem {
-			n = 2
-		}
-		if len(m.stack) < n {
-			return errStack
-		}
-		items = append(items, m.stack[len(m.stack)-n:]...)
-		m.stack = m.stack[:len(m.stack)-n]
+	case opSetItem:
+		items, err = m.popped(2)
+	default:
+		items, err = m.popped(1)
 	}
-	if err != nil {
-		return err
+	if err != nil || len(m.stack) == 0 {
+		return errStack
 	}
-	switch into := m.top().(type) {
-	case *list:
-		into.items = append(into.items, items...)
-		return nil
-	case *dict:
+	into := m.stack[len(m.stack)-1]
+	switch into.kind {
+	case list:
+	case dict:
 		if len(items)%2 != 0 {
 			return errStack
 		}
 		for i := 0; i < len(items); i += 2 {
-			if _, ok := items[i].(string); !ok {
+			if items[i].kind != text {
 				return errors.New("a dictionary's key is no text")
 			}
 		}
-		into.items = append(into.items, items...)
-		return nil
+	default:
+		return errStack
 	}
-	return errStack
+	if m.items[into.n] == nil {
+		m.items[into.n] = m.keep(items)
+	} else {
+		m.items[into.n] = append(m.items[into.n], items...)
+	}
+	return nil
 }
 
 func (m *machine) tuple(op byte) error {
-	n := widths[op]
+	items, err := m.popped(widths[op])
 	if op == opTuple {
-		items, err := m.marked()
-		if err != nil {
-			return err
-		}
-		return m.push(&list{items})
+		items, err = m.marked()
 	}
-	if len(m.stack) < n {
-		return errStack
+	if err != nil {
+		return err
 	}
-	items := append([]any(nil), m.stack[len(m.stack)-n:]...)
-	m.stack = m.stack[:len(m.stack)-n]
-	return m.push(&list{items})
+	return m.push(m.sequence(list, items))
 }
