@@ -84,12 +84,14 @@ func (e *entry) op(texts *phrases) (observed.Op, error) {
 	if e.Duration != nil && *e.Duration > 0 && *e.Duration < 1e12 {
 		op.Time = units.FromMicroseconds(1e3 * *e.Duration)
 	}
-	if m := message.FindStringSubmatch(e.Name); m != nil {
-		peer, err := strconv.Atoi(m[2])
-		if err != nil {
-			return op, fmt.Errorf("%q: no such rank", e.Name)
+	if strings.ContainsAny(name, "<>") { // no collective's name has an arrow
+		if m := message.FindStringSubmatch(e.Name); m != nil {
+			peer, err := strconv.Atoi(m[2])
+			if err != nil {
+				return op, fmt.Errorf("%q: no such rank", e.Name)
+			}
+			op.Name, op.Peer, op.Seq = m[1], peer, e.MessageSeq
 		}
-		op.Name, op.Peer, op.Seq = m[1], peer, e.MessageSeq
 	}
 	op.Signature = e.signature(op.Name, texts)
 	return op, nil

@@ -3,6 +3,7 @@ package nccltests
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -44,7 +45,9 @@ const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>:| ?)|\d+: |\d{4}-\d\d-\
 var before = regexp.MustCompile(`^` + launched)
 
 // Is reports whether a text is a log of nccl-tests.
-func Is(data []byte) bool { return start.Match(data) }
+func Is(data []byte) bool {
+	return bytes.Contains(data, []byte("nThread ")) && start.Match(data) // most files have no such word, and need no expression
+}
 
 // start begins what nccl-tests print before results; Markdown takes # for a heading's.
 var start = regexp.MustCompile(`(?m)^` + launched + `#?[ \t]*nThread \d+ nGpus \d+ `)
