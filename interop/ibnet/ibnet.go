@@ -3,8 +3,11 @@
 package ibnet
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +25,7 @@ type Switch struct {
 	ID, Name string
 	Ports    []Port
 	line     int
+	lines    int // of iblinkinfo -l that are about it
 }
 
 // Port is a port that is up.
@@ -32,6 +36,8 @@ type Port struct {
 	Switch   bool       // the peer is one; where only its id says so, once all are read
 	Rate     units.Rate // a direction
 }
+
+var errNoSwitch = errors.New("no switch in it: this is no output of ibnetdiscover or iblinkinfo")
 
 // Begins reports whether a text is from ibnetdiscover.
 func Begins(data []byte) bool { return discovered.Match(data) }
@@ -87,12 +93,14 @@ func ReadDiscover(r io.Reader) (*Fabric, error) {
 var (
 	infoSwitch = regexp.MustCompile(`^Switch:?\s+(?:0x[0-9a-fA-F]+\s+)?(.*?):?$`)
 	infoCA     = regexp.MustCompile(`^CA:\s`)
-	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"[^"]*"\s+)?(\d+)\s+(\d+)\[\s*\]\s*` +
-		`==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(\d+)?\s*(?:\d+)?\[\s*\]\s*"([^"]*)"`)
-	infoRate = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps\s+Active`)
+	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"\s*([^"]*?)"\s+)?(\d+)\s+(\d+)\[\s*\d*\s*\]\s*` +
+		`==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(?:(\d+)\s+\d+)?(?:\s*\[\s*\d*\s*\])?\s*"([^"]*)"`)
+	infoLine = regexp.MustCompile(`^0x[0-9a-fA-F]+\s+"[^"]*"\s+\d`) // -l: each line says whose it is
+	infoRate = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps(?: \((FDR10)\))?\s+Active`)
 )
 
-// ReadLinks reads the output of iblinkinfo, where local identifiers (LIDs) say which device is which.
+// ReadLinks reads the output of iblinkinfo, where local identifiers (LIDs) say which device is which. A line for each link (-l) does not
+// say whether its device is a switch: a switch has one LID for all of its ports, an adapter one for each.
 func ReadLinks(r io.Reader) (*Fabric, error) {
 	inSwitch := false
 	f, err := read(r, func(f *Fabric, line string, number int, m *foreign.Mistakes) {
@@ -106,16 +114,24 @@ func ReadLinks(r io.Reader) (*Fabric, error) {
 			return
 		}
 		p := infoPort.FindStringSubmatch(line)
+		alone := p != nil && infoLine.MatchString(line)
 		switch {
-		case line == "" || p != nil && !inSwitch:
+		case line == "" || p != nil && !inSwitch && !alone:
 		case p == nil:
 			m.Add(number, "unexpected line %.40q", line)
 		default:
-			f.linkInfo(p, number, m)
+			if n := len(f.Switches); alone && (n == 0 || f.Switches[n-1].ID != p[2]) {
+				f.Switches = append(f.Switches, Switch{ID: p[2], Name: p[1], line: number})
+			}
+			f.linkInfo(p, alone, number, m)
 		}
 	})
 	if err != nil {
 		return nil, err
+	}
+	f.Switches = slices.DeleteFunc(f.Switches, func(s Switch) bool { return s.lines == 1 })
+	if len(f.Switches) == 0 {
+		return nil, errNoSwitch
 	}
 	known := map[string]bool{}
 	for _, s := range f.Switches {
@@ -131,21 +147,24 @@ func ReadLinks(r io.Reader) (*Fabric, error) {
 }
 
 // linkInfo takes a switch's port.
-func (f *Fabric) linkInfo(p []string, number int, m *foreign.Mistakes) {
+func (f *Fabric) linkInfo(p []string, alone bool, number int, m *foreign.Mistakes) {
 	s := &f.Switches[len(f.Switches)-1]
 	if s.ID == "" {
-		s.ID = p[1]
+		s.ID = p[2]
 	}
-	rate := infoRate.FindStringSubmatch(p[3])
-	if rate == nil || p[4] == "" { // down, or not active
+	if alone {
+		s.lines++
+	}
+	rate := infoRate.FindStringSubmatch(p[4])
+	if rate == nil || p[5] == "" { // down, or not active
 		return
 	}
-	r, ok := rateOf(rate[1], signalled[rate[2]])
+	r, ok := rateOf(rate[1], cmp.Or(rate[3], signalled[rate[2]]))
 	if !ok {
 		m.Add(number, "speed %sX %s Gbps is not known", rate[1], rate[2])
 	}
-	port, _ := strconv.Atoi(p[2])
-	f.add(Port{Number: port, Peer: p[4], PeerName: p[5], Rate: r})
+	port, _ := strconv.Atoi(p[3])
+	f.add(Port{Number: port, Peer: p[5], PeerName: p[6], Rate: r})
 }
 
 func (f *Fabric) add(p Port) {
@@ -164,7 +183,7 @@ func read(r io.Reader, take func(f *Fabric, line string, number int, m *foreign.
 		take(f, strings.TrimSpace(line), i+1, &m)
 	}
 	if len(f.Switches) == 0 {
-		m.Add(0, "no switch in it: this is no output of ibnetdiscover or iblinkinfo")
+		m.Add(0, "%v", errNoSwitch)
 	}
 	return f, m.Err()
 }

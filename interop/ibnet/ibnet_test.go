@@ -93,6 +93,34 @@ func TestReadLinks(t *testing.T) {
 	}, func(r io.Reader) error { _, err := readLinks(r); return err })
 }
 
+// What iblinkinfo prints beside the plain case (infiniband-diags/iblinkinfo.c): a line for each link (-l), ports with the number that
+// stands at the cage, settings (-p), a port without its other end, FDR10.
+func TestLinkInfoVariants(t *testing.T) {
+	const lines = `0x0000000000000001 "                     n01 HCA-1"      1    1[  ] ==( 4X         106.25 Gbps Active/  LinkUp)==>  ` +
+		`0x248a070300928180      2   18[ 9] "MF0;SB7700:MSB7700/U1" ( )
+0x248a070300928180 "         MF0;SB7700:MSB7700/U1"      2   17[ 9] ==( 4X         106.25 Gbps Active/  LinkUp)==>  ` +
+		`0x0000000000000003      4    1[  ] "n02 HCA-1" ( )
+0x248a070300928180 "         MF0;SB7700:MSB7700/U1"      2   18[ 9] ==( 4X         106.25 Gbps Active/  LinkUp)==>  ` +
+		`0x0000000000000001      1    1[  ] "n01 HCA-1" ( )
+`
+	for name, text := range map[string]string{
+		"a line for each link": lines,
+		"ports of cages":       strings.NewReplacer("17[  ]", "17[ 9]", "18[  ]", "18[10]").Replace(links),
+		"settings":             strings.ReplaceAll(links, "LinkUp)", "LinkUp) (HOQ:12 VL_Stall:7)"),
+		"no other end": links + `           2   20[  ] ==( 4X      106.25 Gbps Active/  LinkUp)==>      "Port not available"
+`,
+	} {
+		n, err := readLinks(strings.NewReader(text))
+		if err != nil || len(n.Leaves) != 1 || strings.Join(n.Leaves[0], " ") != "n01 n02" || n.Rate != 50e9 {
+			t.Errorf("%s: %+v %v", name, n, err)
+		}
+	}
+	n, err := readLinks(strings.NewReader(strings.ReplaceAll(links, "106.25 Gbps", "10.0 Gbps (FDR10)")))
+	if err != nil || n.Rate != 5e9 {
+		t.Errorf("FDR10: %+v %v", n, err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(links))
 	interoptest.Fuzz(f, valid, broken, func(t *testing.T, r io.Reader) {
