@@ -20,35 +20,34 @@ func (r *Router) Seeded(seed uint64) *Router {
 	return &out
 }
 
+// flows are those that a transfer is split over evenly (queue pairs), labelled one after the other.
+type flows struct{ first, count int }
+
 // RouteQPs is the route of a transfer that is split evenly over so many flows (queue
 // pairs), labelled 0, 1, …, each of which is hashed on its own.
 func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
-	first, err := r.RouteFlow(src, dst, 0)
-	if err != nil || qps < 2 || !r.chose {
-		return first, err
-	}
-	var all path
-	for label := range qps {
-		one := first
-		if label > 0 {
-			if one, err = r.RouteFlow(src, dst, label); err != nil {
-				return Route{}, err
-			}
-		}
-		all.add(path{hops: one.Hops, latency: one.delay()}, 1, int64(qps))
-		all.links = max(all.links, one.Links)
-	}
-	out := r.finish(all, Net)
-	out.Medium, out.NICs = first.Medium, first.NICs
-	return out, nil
+	route, err := r.inParts(src, dst, flows{0, qps})
+	return route.whole(), err
 }
 
-// hashed sends a flow that the path spreads from src on over one network link at each
-// device that has a choice of them. What goes over other links stays spread.
-func (r *Router) hashed(p path, src DeviceID, flow uint64) path {
+// hashed sends each of the flows that the path spreads from src its own way; over is what else than ranks and labels tells them
+// from others.
+func (r *Router) hashed(p path, src DeviceID, over ...uint64) path {
 	if !r.ecmp || len(p.hops) == 0 {
 		return p
 	}
+	all := path{via: p.via}
+	for label := range r.flows.count {
+		one := r.hashedFlow(p, src, mix(mix(r.pair, uint64(r.flows.first+label)), over...))
+		links := max(all.links, one.links)
+		all.add(one, 1, int64(r.flows.count))
+		all.links = links
+	}
+	return all
+}
+
+// hashedFlow sends a flow over one network link at each device that has a choice of them. What goes over other links stays spread.
+func (r *Router) hashedFlow(p path, src DeviceID, flow uint64) path {
 	out := path{via: p.via}
 	at := arrivals{src: {share: share{1, 1}}}
 	var last DeviceID
@@ -95,7 +94,7 @@ func (r *Router) choose(hops []Hop, hash uint64) []Hop {
 	var out []Hop
 	lane := int64(0)
 	if lanes > 1 {
-		lane, r.chose = int64(hash%uint64(lanes)), true
+		lane = int64(hash % uint64(lanes))
 	}
 	for _, h := range hops {
 		if r.t.Class(h.Link).Medium != Network {
@@ -111,11 +110,6 @@ func (r *Router) choose(hops []Hop, hash uint64) []Hop {
 		lane -= count
 	}
 	return out
-}
-
-// identity tells flows apart.
-func (r *Router) identity(a, b DeviceID, label int) uint64 {
-	return mix(r.seed, uint64(a), uint64(b), uint64(label))
 }
 
 // mix hashes values one after the other (the finalizer of SplitMix64, Steele et al. 2014).

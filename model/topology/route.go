@@ -23,8 +23,8 @@ type Router struct {
 	first  map[string]DeviceID // rank that was asked for, by its links to switches
 	ecmp   bool                // networks hash flows instead of spreading them
 	seed   uint64
-	flow   uint64 // identity of the flow that is being routed
-	chose  bool   // it was hashed to one of several links
+	pair   uint64 // identity of the ranks whose flows are being routed
+	flows  flows
 
 	networks []int32    // by rank, once asked for: see Reaches
 	team     teamShares // of the team asked for last
@@ -56,16 +56,16 @@ func (r *Router) Route(src, dst int) (Route, error) { return r.RouteFlow(src, ds
 // RouteFlow is the route of one of several flows between two ranks, told apart by their
 // labels. They differ only where networks hash (NewECMPRouter).
 func (r *Router) RouteFlow(src, dst, label int) (Route, error) {
-	route, err := r.inParts(src, dst, label)
+	route, err := r.inParts(src, dst, flows{label, 1})
 	return route.whole(), err
 }
 
-func (r *Router) inParts(src, dst, label int) (parted, error) {
+func (r *Router) inParts(src, dst int, f flows) (parted, error) {
 	if src == dst {
 		return parted{Route: Route{Kind: Local, Rate: math.MaxInt64}}, nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
-	r.flow, r.chose = r.identity(a, b, label), false
+	r.pair, r.flows = mix(r.seed, uint64(a), uint64(b)), f
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
@@ -161,7 +161,7 @@ func (r *Router) switched(a, b DeviceID, within bool) (Route, bool) {
 			return Route{}, false
 		}
 		p, ok = r.spread.find(a, b, func(d DeviceID) bool { return r.t.devices[d].Kind.fabricKind() })
-		return r.finish(r.hashed(p, a, r.flow), Net), ok
+		return r.finish(r.hashed(p, a), Net), ok
 	}
 	return r.finish(p, Switched), ok
 }

@@ -109,7 +109,7 @@ func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
 // switch each share the switch-to-switch part with all NICs of those switches.
 func (r *Router) across(from, to DeviceID) (path, bool) {
 	p, ok := r.spreadAcross(from, to)
-	return r.hashed(p, from, mix(r.flow, uint64(from), uint64(to))), ok
+	return r.hashed(p, from, uint64(from), uint64(to)), ok
 }
 
 func (r *Router) spreadAcross(from, to DeviceID) (path, bool) {
@@ -152,7 +152,7 @@ func (r *Router) Paths(a, b DeviceID) []Route {
 	if a == b {
 		return []Route{{Kind: Local, Rate: math.MaxInt64}}
 	}
-	r.flow = r.identity(a, b, 0)
+	r.pair, r.flows = mix(r.seed, uint64(a), uint64(b)), flows{0, 1}
 	var out []Route
 	add := func(route Route, ok bool) {
 		if !ok {

@@ -22,7 +22,7 @@ type Trunk struct {
 // have the same pointer, as long as it is kept. Routes over several NICs, and those of networks
 // that hash, are whole.
 func (r *Router) Ends(src, dst int) (Route, *Trunk, error) {
-	route, err := r.inParts(src, dst, 0)
+	route, err := r.inParts(src, dst, flows{0, 1})
 	return route.Route, route.trunk, err
 }
 
