@@ -249,26 +249,9 @@ func (r *request) packedSchedule(x *treeSet) (*schedule.Schedule, error) {
 	return r.levels(t), nil
 }
 
-// levels has a phase for each level of trees.
+// levels has a phase for each level of trees: they are one strand.
 func (r *request) levels(t *schedule.Trees) *schedule.Schedule {
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(t), Trees: t}
-	level := func(op collective.Kind, src schedule.Buffer, d int) {
-		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenTrees, Op: op, Src: src, Acc: schedule.Scratch, Dst: schedule.Output,
-			Level: d})
-	}
-	if r.spec.Kind.Reduces() {
-		for d := t.Levels(true); d > 0; d-- {
-			level(collective.ReduceScatter, schedule.Input, d)
-		}
-	}
-	from := schedule.Input
-	if r.spec.Kind == collective.AllReduce {
-		from = schedule.Output
-	}
-	for d := 1; d <= t.Levels(false) && r.spec.Kind != collective.ReduceScatter && r.spec.Kind != collective.Reduce; d++ {
-		level(collective.AllGather, from, d)
-	}
-	return of(ch)
+	return (&stranded{t, t.Height(), 1}).schedule(r)
 }
 
 // maxLevels is the height up to which each level of trees is a phase; higher ones would

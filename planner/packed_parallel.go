@@ -33,7 +33,7 @@ func buildParallelTrees(r *request) (*schedule.Schedule, error) {
 	case r.tooManyParts(len(x.List), r.slices()):
 		return nil, notApplicable("trees in %d parts, in too many slices", len(x.List))
 	}
-	s := of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(x.Trees), Trees: x.Trees, Phases: x.phases(r.spec.Kind)})
+	s := x.schedule(r)
 	s.Paths = x.paths
 	return s, nil
 }
@@ -201,6 +201,11 @@ func outwards(x *schedule.Tree) []int32 {
 	return out
 }
 
+// schedule has a phase for each level of each strand.
+func (x *stranded) schedule(r *request) *schedule.Schedule {
+	return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(x.Trees), Trees: x.Trees, Phases: x.phases(r.spec.Kind)})
+}
+
 // phases are those of all strands, of a collective.
 func (x *stranded) phases(kind collective.Kind) (out []schedule.Phase) {
 	up, down := x.Levels(true), x.Levels(false)
@@ -224,7 +229,9 @@ func (x *stranded) phases(kind collective.Kind) (out []schedule.Phase) {
 				level(collective.AllGather, from, d)
 			}
 		}
-		out[first].Apart = g > 0
+		if g > 0 {
+			out[first].Apart = true
+		}
 	}
 	return out
 }
