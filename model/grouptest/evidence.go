@@ -16,6 +16,40 @@ type Noise struct {
 	MinSlowdown, MaxSlowdown float64 // by how much a fault slows a test
 }
 
+// steps are the bounds of steps of slowdowns, each to twice as much, and how likely a slowdown is in each, per unit: as likely by twice
+// as much (Jeffreys' prior of a scale).
+type steps struct{ bounds, likely []float64 }
+
+func (n *Noise) steps() *steps {
+	out := &steps{bounds: []float64{n.MinSlowdown}}
+	for from := n.MinSlowdown; from < n.MaxSlowdown; from *= 2 {
+		to := min(2*from, n.MaxSlowdown)
+		out.bounds = append(out.bounds, to)
+		out.likely = append(out.likely, math.Log(to/from)/(to-from)/math.Log(n.MaxSlowdown/n.MinSlowdown))
+	}
+	return out
+}
+
+// at is the logarithm of how likely a test is longer by some by a slowdown, known but for so much.
+func (s *steps) at(longer, wide float64) float64 {
+	share, last, tail := 0., 0., 0.
+	for i, bound := range s.bounds {
+		z := (bound - longer) / wide
+		outer := math.Erfc(math.Abs(z)/math.Sqrt2) / 2 // beyond it
+		switch {
+		case i == 0:
+		case last >= 0:
+			share += (tail - outer) * s.likely[i-1]
+		case z <= 0:
+			share += (outer - tail) * s.likely[i-1]
+		default:
+			share += (1 - tail - outer) * s.likely[i-1]
+		}
+		last, tail = z, outer
+	}
+	return math.Log(max(share, math.SmallestNonzeroFloat64))
+}
+
 // level is what some tests are off by together: their number, mean and squared deviations from it.
 type level struct{ tests, mean, squares float64 }
 
@@ -58,62 +92,52 @@ func (n *Noise) offset(l *level) (off normal, likely float64) {
 	return normal{l.mean * machine / wide, machine * own / wide}, likely
 }
 
-// slowed is the logarithm of how likely tests are that one fault slows, the same each time: by anything between the least and the most,
-// as likely by twice as much (Jeffreys' prior of a scale), in steps.
-func (n *Noise) slowed(l *level, off normal) float64 {
+// slowed is the logarithm of how likely tests are that one fault slows, the same each time, by anything between the least and the most.
+func (p *Posterior) slowed(l *level, off normal) float64 {
 	if l.tests == 0 {
 		return 0
 	}
-	wide, x := math.Sqrt(off.variance+n.Repeats*n.Repeats/l.tests), l.mean-off.mean
-	share := 0.
-	for from := n.MinSlowdown; from < n.MaxSlowdown; from *= 2 {
-		to := min(2*from, n.MaxSlowdown)
-		share += between((from-x)/wide, (to-x)/wide) / (to - from) * math.Log(to/from)
-	}
-	return n.scatter(l) + math.Log(max(share/math.Log(n.MaxSlowdown/n.MinSlowdown), math.SmallestNonzeroFloat64))
+	return p.noise.scatter(l) + p.steps.at(l.mean-off.mean, math.Sqrt(off.variance+p.noise.Repeats*p.noise.Repeats/l.tests))
 }
 
 // together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels: as likely all by the same as
 // each kind by its own.
-func (n *Noise) together(levels []*level, off normal) float64 {
+func (p *Posterior) together(levels []*level, off normal) float64 {
 	if len(levels) < 2 {
-		return n.apart(levels, off)
+		return p.apart(levels, off)
 	}
 	all := joined(levels)
-	same, apart := n.slowed(&all, off), n.apart(levels, off)
+	same, apart := p.slowed(&all, off), p.apart(levels, off)
 	largest := max(same, apart)
 	return largest + math.Log((math.Exp(same-largest)+math.Exp(apart-largest))/2)
 }
 
 // apart is that of kinds that are slowed each by its own, all off by the same: which is summed over in steps where no healthy test says
 // what that is.
-func (n *Noise) apart(levels []*level, off normal) (sum float64) {
-	if len(levels) < 2 || off.variance <= n.Repeats*n.Repeats {
+func (p *Posterior) apart(levels []*level, off normal) (sum float64) {
+	repeats := p.noise.Repeats
+	if len(levels) < 2 || off.variance <= repeats*repeats {
 		for _, l := range levels {
-			sum += n.slowed(l, off)
+			sum += p.slowed(l, off)
 		}
 		return sum
 	}
-	reach, step, largest, all := 3*math.Sqrt(off.variance), n.Repeats, math.Inf(-1), []float64(nil)
-	for x := off.mean - reach; x <= off.mean+reach; x += step {
-		likely := math.Log(off.density(x) * step)
+	constant := 0.
+	for _, l := range levels {
+		constant += p.noise.scatter(l)
+	}
+	reach, largest, all := 3*math.Sqrt(off.variance), math.Inf(-1), []float64(nil)
+	for x := off.mean - reach; x <= off.mean+reach; x += repeats {
+		likely := math.Log(off.density(x) * repeats)
 		for _, l := range levels {
-			likely += n.slowed(l, normal{mean: x})
+			likely += p.steps.at(l.mean-x, repeats/math.Sqrt(l.tests))
 		}
 		all, largest = append(all, likely), max(largest, likely)
 	}
 	for _, x := range all {
 		sum += math.Exp(x - largest)
 	}
-	return largest + math.Log(sum)
-}
-
-// between is the share of the standard normal distribution between two values.
-func between(from, to float64) float64 {
-	if from < 0 && to < 0 {
-		from, to = -to, -from
-	}
-	return (math.Erfc(from/math.Sqrt2) - math.Erfc(to/math.Sqrt2)) / 2
+	return constant + largest + math.Log(sum)
 }
 
 // normal is a normal distribution.

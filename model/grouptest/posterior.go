@@ -24,6 +24,7 @@ const (
 type Posterior struct {
 	Cluster
 	noise   Noise
+	steps   *steps
 	results []Result
 	kinds   []kind
 	kindOf  []int // of each result
@@ -60,7 +61,7 @@ type set struct {
 
 // Of says what results make believe.
 func Of(c Cluster, n Noise, results []Result) *Posterior {
-	p := &Posterior{Cluster: c, noise: n, results: results, kindOf: make([]int, len(results)), by: 1}
+	p := &Posterior{Cluster: c, noise: n, steps: n.steps(), results: results, kindOf: make([]int, len(results)), by: 1}
 	p.parts, p.weights = c.parts()
 	total := 0.
 	for _, w := range p.weights {
@@ -243,7 +244,7 @@ func (p *Posterior) likelihood(s *set) (sum float64) {
 			}
 		}
 		for by := range slow {
-			sum += p.noise.together(slow[by], s.off[by])
+			sum += p.together(slow[by], s.off[by])
 		}
 	}
 	return sum

@@ -254,7 +254,7 @@ func TestHalvesTell(t *testing.T) {
 		halves[0][i], halves[1][i] = takes(t, a, x), takes(t, sick, x)
 	}
 	for k, took := range halves {
-		told, draws := 0, long.Or(10, 100)
+		told, draws := 0, long.Or(50, 100)
 		for range draws {
 			off := 0.3 * r.NormFloat64()
 			a.Rows = nil
