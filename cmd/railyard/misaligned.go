@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"railyard/model/block"
+	"railyard/model/cost"
+	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
-	"railyard/study"
 	"railyard/study/kernels"
 )
 
@@ -23,14 +24,13 @@ func misaligned(took, slower units.Time) []string {
 		"make each rank's part a multiple of 16 bytes, padded if need be", slower, took, 100*float64(slower)/float64(took))}
 }
 
-// misaligned says it of a planned row on GPUs of one node whose accesses were measured; its time is that of the planner, which knows
+// misalignedOnGPUs says it of a plan on GPUs of one node whose accesses were measured; its time is that of the planner, which knows
 // no places.
-func (p *planned) misaligned(r *study.Row) (out []string) {
-	t, costs := p.Question.Topology(), p.Question.Costs()
+func misalignedOnGPUs(t *topology.Topology, s *schedule.Schedule, size units.Bytes, counts *countMatrix, costs *cost.Profile) (out []string) {
 	if costs.Access == nil || t.NumNodes() > 1 || t.NumRanks() > block.MaxRanks || t.Devices()[t.Ranks()[0]].Kind != topology.GPU {
 		return nil
 	}
-	took, slower, err := kernels.Misaligned(t, r.Schedule, kernels.Data{Size: r.Size, Element: p.element(r.Size)}, costs)
+	took, slower, err := kernels.Misaligned(t, s, kernels.Data{Size: size, Element: elementOf(size, counts)}, costs)
 	if err != nil {
 		return []string{fmt.Sprintf("what data off 16 bytes cost on GPUs is not known: %v", err)}
 	}
@@ -40,13 +40,13 @@ func (p *planned) misaligned(r *study.Row) (out []string) {
 	return out
 }
 
-// element is how many bytes the elements of a size have that nobody named: as many as ranks' counts divide by, at most four.
-func (p *planned) element(size units.Bytes) int {
+// elementOf is how many bytes the elements of a size have that nobody named: as many as ranks' counts divide by, at most four.
+func elementOf(size units.Bytes, m *countMatrix) int {
 	parts := int64(size)
-	if p.counts != nil {
-		for _, row := range p.counts.counts {
+	if m != nil {
+		for _, row := range m.counts {
 			for _, n := range row {
-				parts |= n * int64(p.counts.element)
+				parts |= n * int64(m.element)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ type scenario struct {
 	machine    *cost.Machine
 	profile    *cost.Profile // what plans cost there
 	jobs       []*job
+	counts     *countMatrix // of the first job's all_to_allv, where a file says them
 	compile    sim.CompileOptions
 	everyLink  bool // list them one by one
 	stragglers *stragglers

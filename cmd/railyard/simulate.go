@@ -113,7 +113,7 @@ func (x *scenario) addJobs(cmd *cobra.Command, f *planFlags, o *simulateFlags, s
 	if err != nil {
 		return err
 	}
-	x.jobs = append(x.jobs, first)
+	x.jobs, x.counts = append(x.jobs, first), f.Coll.matrix
 	protocols, err := f.protocols()
 	if err != nil {
 		return err

@@ -28,6 +28,9 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (_ *report.Sim
 		return nil, err
 	}
 	d := x.describe(plan, r)
+	if j := x.jobs[0]; len(x.jobs) == 1 && j.Ranks == nil {
+		d.Warnings = append(d.Warnings, misalignedOnGPUs(x.topo, j.Schedule, j.size, x.counts, x.profile)...)
+	}
 	for _, part := range []func() error{
 		func() error { return x.split(d, plan, r.Ends[0]) },
 		func() error { return x.compareOthers(d, r.Ends[0]) },
