@@ -16,8 +16,8 @@ type StepDocument struct {
 	HighMS            float64 `json:"high_ms" text:"at most"`
 	Class             string  `json:"class" doc:"what decides how wide the band is"`
 	ComputeMS         float64 `json:"compute_ms"`
-	CommunicationMS   float64 `json:"communication_ms"`
-	ExposedMS         float64 `json:"exposed_ms" csv:"exposed_ms" doc:"communication that GPUs wait for"`
+	CommunicationMS   float64 `json:"communication_ms" text:"communication" doc:"of one GPU, whether it computes meanwhile or waits"`
+	ExposedMS         float64 `json:"exposed_ms" csv:"exposed_ms" text:"of it exposed" doc:"communication that GPUs wait for"`
 	BubbleMS          float64 `json:"bubble_ms"`
 	MFU               float64 `json:"mfu" text:"MFU" as:"share" doc:"model FLOP/s over the peak"`
 	TFLOPS            float64 `json:"tflops_per_gpu" text:"TFLOP/s a GPU"`
