@@ -26,7 +26,8 @@ func misaligned(took, slower units.Time) []string {
 
 // misalignedOnGPUs says it of a plan on GPUs of one node whose accesses were measured; its time is that of the planner, which knows
 // no places.
-func misalignedOnGPUs(t *topology.Topology, s *schedule.Schedule, size units.Bytes, counts *countMatrix, costs *cost.Profile) (out []string) {
+func misalignedOnGPUs(t *topology.Topology, s *schedule.Schedule, size units.Bytes, counts *countMatrix,
+	costs *cost.Profile) (out []string) {
 	if costs.Access == nil || t.NumNodes() > 1 || t.NumRanks() > block.MaxRanks || t.Devices()[t.Ranks()[0]].Kind != topology.GPU {
 		return nil
 	}
