@@ -77,10 +77,11 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	}
 	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(rest)
 	profile := &cost.Profile{Name: name}
-	profile.Kernels, _ = fit.Kernels(outside(byProfile[name], in, needed), general, false)
-	if like := byLinks(byProfile[name], in); len(profile.Kernels) == 0 && like != name {
-		profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
+	like := name
+	if len(outside(byProfile[name], in, nil)) == 0 {
+		like = byLinks(byProfile[name], in)
 	}
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
 	for _, x := range byProfile[name] {
 		if !in(x) {
 			continue
@@ -102,30 +103,32 @@ func byLinks(rows []learnt, in func(learnt) bool) string {
 	return name
 }
 
-// kernelKind is how a kernel moves data.
-type kernelKind struct{ algorithm, protocol string }
+// kernelKind is how a kernel moves data, over a medium; without algorithm and protocol it stands for all ways.
+type kernelKind struct{ algorithm, protocol, over string }
 
 // neededFor are the kernels that a group's predictions may take: those that NCCL chooses
-// for its rows. Where its choice is not modelled, all may be taken (nil).
+// for its rows. Where its choice is not modelled, all over their media may be taken.
 func neededFor(rows []learnt, in func(learnt) bool) map[kernelKind]bool {
 	out := map[kernelKind]bool{}
 	for _, x := range rows {
 		if !in(x) {
 			continue
 		}
+		kind := kernelKind{x.fit.Algorithm, x.fit.Protocol, x.fit.Over}
 		if r, err := x.cases.Library(x.row); err != nil || !r.Chooses() {
-			return nil
+			kind = kernelKind{over: x.fit.Over}
 		}
-		out[kernelKind{x.fit.Algorithm, x.fit.Protocol}] = true
+		out[kind] = true
 	}
 	return out
 }
 
-// outside are the cases that are not in a group, of the kernels that are needed.
+// outside are the cases that are not in a group, of the kernels that are needed; nil: of all.
 func outside(rows []learnt, in func(learnt) bool, needed map[kernelKind]bool) []fit.KernelCase {
 	var out []fit.KernelCase
 	for _, x := range rows {
-		if x.fits && !in(x) && (needed == nil || needed[kernelKind{x.fit.Algorithm, x.fit.Protocol}]) {
+		all, one := kernelKind{over: x.fit.Over}, kernelKind{x.fit.Algorithm, x.fit.Protocol, x.fit.Over}
+		if x.fits && !in(x) && (needed == nil || needed[all] || needed[one]) {
 			out = append(out, x.fit)
 		}
 	}
