@@ -292,3 +292,28 @@ func TestBeyondWhatAKernelWasFittedOn(t *testing.T) {
 		}
 	}
 }
+
+// A kernel is followed beyond its sizes as far as they showed what decides there: one that was fitted on gigabytes
+// says nothing of the latency of few bytes, one that was fitted on few bytes nothing of rates.
+func TestKernelsAreFollowedAsFarAsTheyReach(t *testing.T) {
+	large := Kernel{MinSize: 4 * units.GiB, MaxSize: 16 * units.GiB, Latency: 0.01, Bytes: 0.99}
+	small := Kernel{MinSize: 8, MaxSize: units.KiB, Latency: 0.99, Bytes: 0.01}
+	old := Kernel{MinSize: units.KiB, MaxSize: units.GiB} // of a file that does not say
+	for _, x := range []struct {
+		what     string
+		got      float64
+		min, max float64
+	}{
+		{"within", large.Reaches(8 * units.GiB), 1, 1},
+		{"gigabytes, asked of few bytes", large.Reaches(8), 0, 0.05},
+		{"gigabytes, asked of more", large.Reaches(64 * units.GiB), 0.95, 1},
+		{"few bytes, asked of fewer", small.Reaches(1), 0.95, 1},
+		{"few bytes, asked of gigabytes", small.Reaches(4 * units.GiB), 0, 0.05},
+		{"not known, asked of a quarter", old.Reaches(256), 0.5, 0.5},
+		{"not known, asked of fourfold", old.Reaches(4 * units.GiB), 0.5, 0.5},
+	} {
+		if x.got < x.min || x.got > x.max {
+			t.Errorf("%s: %v, want %v to %v", x.what, x.got, x.min, x.max)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"railyard/model/units"
@@ -34,6 +35,8 @@ type Kernel struct {
 	Pieces  []Piece     `file:"pieces,some,line"`
 	MinSize units.Bytes `file:"min_size"` // of the collectives that it was fitted on
 	MaxSize units.Bytes `file:"max_size"`
+	Latency float64     `file:"latency,lo=0,hi=1"`           // share of what took MinSize that moves no bytes; 0: not known
+	Bytes   float64     `file:"bytes,lo=0,hi=1"`             // share of what took MaxSize that does; 0: not known
 	Rows    int         `file:"rows,hi=1073741824"`          // measurements it was fitted on
 	Systems int         `file:"systems,hi=1073741824"`       // machines that these are of
 	Error   float64     `file:"error,lo=0,hi=1073741824"`    // mean absolute relative error, in sample
@@ -98,6 +101,16 @@ func (k *Kernel) Moved(chunk units.Bytes, steps, drains, hops float64) float64 {
 // or as small as the smallest; 1 within.
 func (k *Kernel) Beyond(size units.Bytes) float64 {
 	return max(1, float64(size)/float64(max(k.MaxSize, 1)), float64(k.MinSize)/float64(max(size, 1)))
+}
+
+// Reaches is how far the kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed there what decides
+// here, the bytes of large sizes and the latency of small ones; else a half where sizes are fourfold.
+func (k *Kernel) Reaches(size units.Bytes) float64 {
+	beyond, shown := k.Beyond(size), k.Latency
+	if size > k.MaxSize {
+		shown = k.Bytes
+	}
+	return min(max(shown, 1/math.Sqrt(beyond)), 1)
 }
 
 // Kernel is the kernel with a key; nil where the profile has none.

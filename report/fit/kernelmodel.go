@@ -235,5 +235,25 @@ func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string
 		k.MinSize, k.MaxSize = min(k.MinSize, c.Size), max(k.MaxSize, c.Size)
 	}
 	k.Systems = len(systems)
+	k.Latency, k.Bytes = m.atEnds(s, cases, &k)
 	return k
+}
+
+// atEnds are the share of latency in what takes a kernel's smallest size, and of bytes in its largest: the medians over cases.
+func (m *kernelModel) atEnds(s solution, cases []KernelCase, k *cost.Kernel) (latency, bytes float64) {
+	var small, large []float64
+	for i := range cases {
+		share, row := 0.0, m.row(&cases[i], s.shape)
+		for j, v := range row[:m.pieceAt()] {
+			share += v * s.x[j]
+		}
+		share /= m.predict(s, &cases[i])
+		if cases[i].Size == k.MinSize {
+			small = append(small, share)
+		}
+		if cases[i].Size == k.MaxSize {
+			large = append(large, 1-share)
+		}
+	}
+	return round(measurement.Median(small), 1e3), round(measurement.Median(large), 1e3)
 }

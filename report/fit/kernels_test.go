@@ -59,6 +59,21 @@ func TestKernelIsFoundAgain(t *testing.T) {
 	}
 }
 
+// A kernel says which share of its smallest size is latency, and of its largest bytes.
+func TestKernelsSayWhatTheirEndsShow(t *testing.T) {
+	cases := made(0, 4)
+	kernels, _ := Kernels(cases, nil, false)
+	c := cases[0] // of the smallest size
+	want := (float64(truth.Base) + c.Hops*float64(truth.Hop)) / float64(c.Time)
+	if k := kernels[0]; !near(k.Latency, want, 0.02) || k.Bytes < 0.99 || k.Bytes > 1 {
+		t.Errorf("latency %v of the smallest size, want %v, bytes %v of the largest", k.Latency, want, k.Bytes)
+	}
+	kernels, _ = Kernels(slices.DeleteFunc(cases, func(c KernelCase) bool { return c.Size < 16*units.MiB }), nil, false)
+	if k := kernels[0]; k.Latency > 0.3 {
+		t.Errorf("fitted from 16 MiB on: latency %v of the smallest size", k.Latency)
+	}
+}
+
 // A kernel fitted on 2 and 4 GPUs predicts 16.
 func TestKernelExtrapolatesRanks(t *testing.T) {
 	k, _ := Kernels(made(0.01, 2, 4), nil, false)

@@ -54,33 +54,11 @@ func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total
 // the kernel the less far it has to be followed and, where it stands in for another, the more machines it was fitted on:
 // the estimate counts for one.
 func (r *Runtime) trust(a Ask, c choice, x *cost.Kernel) float64 {
-	share := r.reaches(a, c, x)
+	share := x.Reaches(a.Size)
 	if r.basis(a, c, x) != cost.OtherKernel {
 		return share
 	}
 	return share * float64(x.Systems) / float64(x.Systems+1)
-}
-
-// reaches is how far a kernel can be followed beyond the sizes that it was fitted on, from 1 to 0: as far as it showed
-// there what decides here, the bytes of large sizes and the latency of small ones; else a half where sizes are fourfold.
-func (r *Runtime) reaches(a Ask, c choice, x *cost.Kernel) float64 {
-	beyond, end := x.Beyond(a.Size), a
-	if beyond == 1 {
-		return 1
-	}
-	if end.Size = x.MinSize; a.Size > x.MaxSize {
-		end.Size = x.MaxSize
-	}
-	w, err := r.work(end, c)
-	if err != nil {
-		return 0
-	}
-	latency, total := r.spend(x, &w)
-	share := float64(latency) / float64(max(total, 1))
-	if a.Size > x.MaxSize {
-		share = 1 - share
-	}
-	return max(share, 1/math.Sqrt(beyond))
 }
 
 // basis says where a kernel comes from.

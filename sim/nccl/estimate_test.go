@@ -32,33 +32,6 @@ func TestUnknownNetworksTakeTheCorrectedEstimate(t *testing.T) {
 	}
 }
 
-// A kernel is followed beyond its sizes as far as they showed what decides there: one that was fitted on gigabytes
-// says nothing of the latency of few bytes, one that was fitted on few bytes nothing of rates.
-func TestKernelsAreFollowedAsFarAsTheyReach(t *testing.T) {
-	r := runtime(t, load(t, "hgx-h200-4", topology.Options{}), "h200")
-	c := choice{algorithm: "ring", protocol: "simple"}
-	k := r.prior(collective.AllReduce, c)
-	at := func(min, max, size units.Bytes) float64 {
-		k.MinSize, k.MaxSize = min, max
-		return r.reaches(Ask{Kind: collective.AllReduce, Size: size}, c, &k)
-	}
-	for _, x := range []struct {
-		what     string
-		got      float64
-		min, max float64
-	}{
-		{"within", at(units.KiB, units.GiB, units.MiB), 1, 1},
-		{"gigabytes, asked of few bytes", at(4*units.GiB, 16*units.GiB, 8), 0, 0.05},
-		{"gigabytes, asked of more", at(units.MiB, 4*units.GiB, 64*units.GiB), 0.95, 1},
-		{"few bytes, asked of fewer", at(units.KiB, units.MiB, 8), 0.95, 1},
-		{"few bytes, asked of gigabytes", at(8, units.KiB, 4*units.GiB), 0, 0.05},
-	} {
-		if x.got < x.min || x.got > x.max {
-			t.Errorf("%s: %v, want %v to %v", x.what, x.got, x.min, x.max)
-		}
-	}
-}
-
 // What a network's correction adds to a broadcast does not grow with the GPUs of a node, which its chain passes one after the other
 // over their own links.
 func TestNetworksDoNotSlowHopsInsideNodes(t *testing.T) {

@@ -10,12 +10,13 @@ import (
 
 // A ladder holds the times of a collective at powers of two, made so that none falls as sizes grow: kernels of
 // different choices come from different measurements and may disagree where NCCL goes from one to the other. A choice that
-// would take longer than the same collective of more bytes is worth what those take: NCCL has no reason to be slower.
+// would take longer than the same collective of more bytes is worth what those take: NCCL has no reason to be slower. Where its links
+// allow no such time, the choice for more bytes is taken in its place.
 type ladder []rung
 
 type rung struct {
 	algorithm, protocol string
-	time                float64 // ps
+	time, least         float64 // ps: what it takes, and what its links allow
 }
 
 // rungs are powers of two of bytes: up to 64 GiB.
@@ -41,7 +42,7 @@ func (r *Runtime) ladder(a Ask) ladder {
 			out = nil
 			break
 		}
-		out[i] = rung{p.Algorithm, p.Protocol, float64(max(p.Time, 1))}
+		out[i] = rung{p.Algorithm, p.Protocol, float64(max(p.Time, 1)), float64(p.least)}
 	}
 	out.level()
 	r.ladders.Store(key, out)
@@ -51,6 +52,9 @@ func (r *Runtime) ladder(a Ask) ladder {
 // level makes no rung higher than those above it.
 func (l ladder) level() {
 	for i := len(l) - 2; i >= 0; i-- {
+		if above := l[i+1]; l[i].least > above.time {
+			l[i] = above
+		}
 		l[i].time = min(l[i].time, l[i+1].time)
 	}
 }
@@ -63,6 +67,9 @@ func (r *Runtime) climbed(a Ask, p Prediction) Prediction {
 		return p
 	}
 	i := bits.Len64(uint64(a.Size)) - 1
+	if i < rungs-1 && float64(p.least) > l.line(a.Size) {
+		p = r.by(a, &l[i+1], p)
+	}
 	t := float64(p.Time)
 	switch {
 	case i >= rungs-1:
@@ -70,8 +77,7 @@ func (r *Runtime) climbed(a Ask, p Prediction) Prediction {
 	case l[i].same(&p) && l[i+1].same(&p):
 		t = min(max(t, l[i].time), l[i+1].time)
 	default:
-		share := math.Log2(float64(a.Size)) - float64(i)
-		t = math.Exp((1-share)*math.Log(l[i].time) + share*math.Log(l[i+1].time))
+		t = l.line(a.Size)
 	}
 	took := max(units.Time(math.Round(t)), p.least)
 	if off := float64(took) / float64(p.Time); off > 1.1 || off < 1/1.1 {
@@ -80,6 +86,25 @@ func (r *Runtime) climbed(a Ask, p Prediction) Prediction {
 	}
 	p.Time, p.Latency = took, min(p.Latency, took)
 	return p
+}
+
+// line is the time on the line between two rungs.
+func (l ladder) line(size units.Bytes) float64 {
+	i := bits.Len64(uint64(size)) - 1
+	share := math.Log2(float64(size)) - float64(i)
+	return math.Exp((1-share)*math.Log(l[i].time) + share*math.Log(l[i+1].time))
+}
+
+// by is the prediction of a rung's choice, else another.
+func (r *Runtime) by(a Ask, x *rung, or Prediction) Prediction {
+	for _, c := range r.choices(a) {
+		if c.algorithm == x.algorithm && c.protocol == x.protocol {
+			if p, err := r.one(a, c); err == nil {
+				return p
+			}
+		}
+	}
+	return or
 }
 
 func (x *rung) same(p *Prediction) bool {
