@@ -47,7 +47,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	for a := range axes {
 		axes[a] = symmetry.Digits{}
 	}
-	for a := range axes {
+	for a := len(axes) - 1; a >= 0; a-- {
 		for _, group := range x.groups(t, a) {
 			axes[a] = group
 			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes)); ok && x.bearsOut(programs, sym, axes, a) {
@@ -64,23 +64,14 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	return y
 }
 
-// bearsOut asks programs whether permutations along one axis leave the schedule as it is: those of the first nodes of a group's
-// orbits, of a grid's phases, which have one rule for all coordinates along the other axes, the first rank's. Where these are programs of
-// first groups of nodes, which are moved to others by definition, all of them are asked.
+// bearsOut asks programs whether permutations along one axis leave the schedule as it is. Of what others leave, which are known to,
+// one rank is asked for all, since permutations along several axes commute. So is the first group of nodes of each kind along axes inside
+// of groups, as programs are moved to others by definition; and the first rank of a node where phases have a grid, with one rule for all.
 func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetry, axes []symmetry.Group, axis int) bool {
-	only := func(axis int) *symmetry.Product {
-		one := slices.Repeat([]symmetry.Group{symmetry.Digits{}}, len(axes))
-		one[axis] = axes[axis]
-		return symmetry.NewProduct(x.dims, x.place, one)
-	}
-	var ranks []int32
-	if x.asymmetric {
-		ranks = x.ranks(only(0))
-	} else {
-		ranks = slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
-	}
+	only := slices.Repeat([]symmetry.Group{symmetry.Digits{}}, len(axes))
+	only[axis] = axes[axis]
 	var moves []func(rank int32) int32
-	for _, move := range only(axis).Generators() {
+	for _, move := range symmetry.NewProduct(x.dims, x.place, only).Generators() {
 		moves = append(moves, func(rank int32) int32 {
 			n := x.node[rank]
 			return x.first[move(int(n))] + rank - x.first[n]
@@ -90,11 +81,32 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 		if c > 0 && x.channels[c].SharesPrograms(&x.channels[c-1]) {
 			continue
 		}
-		if times > 0 && !programs.BearsOut(c, ranks, moves) {
+		if times > 0 && !programs.BearsOut(c, x.asked(whole, axes, axis, c), moves) {
 			return false
 		}
 	}
 	return true
+}
+
+// asked are the ranks whose programs in a channel bear out permutations along an axis for all.
+func (x *nodeAxes) asked(whole *topology.Symmetry, axes []symmetry.Group, axis, channel int) []int32 {
+	switch {
+	case !x.asymmetric:
+		return slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
+	case axis == 0:
+		return x.ranks(whole)
+	}
+	others := slices.Clone(axes)
+	others[axis] = symmetry.Digits{}
+	in := x.inKinds(x.channels[channel].Kinds)
+	group := map[int32]int32{} // by kind: the first one
+	for i := len(in) - 1; i >= 0; i-- {
+		group[in[i].kind] = in[i].group
+	}
+	return slices.DeleteFunc(x.ranks(symmetry.NewProduct(x.dims, x.place, others)), func(r int32) bool {
+		at := in[x.node[r]]
+		return at.group != group[at.kind]
+	})
 }
 
 // size is how many ranks a node has.

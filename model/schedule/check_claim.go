@@ -1,14 +1,10 @@
 package schedule
 
-import (
-	"slices"
-
-	"railyard/model/symmetry"
-)
+import "railyard/model/symmetry"
 
 // What phases say of their symmetry (see Phase.Along) is a claim. Before one rank is run for others, what generates
 // the group has to make of representatives' programs those of the ranks that it brings these to, operation by operation.
-// Programs are compared by hashes of 64 bits an operation: one that differs passes for the other once in 2⁶⁴ times, unless somebody
+// Programs are compared by hashes of 64 bits: one that differs passes for the other once in 2⁶⁴ times, unless somebody
 // seeks such a pair on purpose. Nothing else in a proof is hashed.
 
 // relabelling is a permutation of all ranks, with that of the places in their memory.
@@ -28,27 +24,43 @@ func stay(x int32) int32 { return x }
 func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32) int32) bool {
 	by := make([]relabelling, len(moves))
 	for i, to := range moves {
-		by[i].rank = to
+		table := make([]int32, x.s.Spec.Ranks) // looked up once for each operation
+		for r := range table {
+			table[r] = to(int32(r))
+		}
+		by[i].rank = func(rank int32) int32 { return table[rank] }
 	}
 	return x.bearsOut(channel, ranks, relabelling{rank: stay}, by)
 }
 
 // bearsOut is BearsOut for relabellings; none is the one that leaves everything where it is.
 func (x *Expander) bearsOut(channel int, ranks []int32, none relabelling, by []relabelling) bool {
+	known := map[int32]uint64{} // by rank: its programs as they are
+	moved := make([]uint64, len(by))
 	var ops, image []Op
-	var moved, other []uint64
 	for _, r := range ranks {
+		clear(moved)
+		same := uint64(0)
 		for p := range x.s.Channels[channel].Phases {
 			ops = x.AppendProgram(ops[:0], channel, p, int(r))
+			same = symmetry.Mix(same, none.outline(ops))
 			for i := range by {
-				image = append(image[:0], ops...)
-				if q := by[i].rank(r); q != r {
+				moved[i] = symmetry.Mix(moved[i], by[i].outline(ops))
+			}
+		}
+		known[r] = same
+		for i := range by {
+			q := by[i].rank(r)
+			other, ok := known[q]
+			if !ok {
+				for p := range x.s.Channels[channel].Phases {
 					image = x.AppendProgram(image[:0], channel, p, int(q))
+					other = symmetry.Mix(other, none.outline(image))
 				}
-				moved, other = by[i].outline(moved[:0], ops), none.outline(other[:0], image)
-				if none.wild || by[i].wild || !slices.Equal(moved, other) {
-					return false
-				}
+				known[q] = other
+			}
+			if none.wild || by[i].wild || moved[i] != other {
+				return false
 			}
 		}
 	}
@@ -72,9 +84,10 @@ func (m *moves) relabelling(by int32) relabelling {
 		int64(m.chunks), map[ChunkSet]uint64{}, false}
 }
 
-// outline appends hashes of a program's operations, relabelled. As far as time goes, sends that follow one another, and
-// receives, make one; else they keep their order, since what is known of messages that have ended goes by the numbers of operations.
-func (m *relabelling) outline(out []uint64, ops []Op) []uint64 {
+// outline is a hash of a program, relabelled. As far as time goes, sends that follow one another, and
+// receives, are in any order; else they keep theirs, since what is known of messages that have ended goes by the numbers of operations.
+func (m *relabelling) outline(ops []Op) (out uint64) {
+	run := uint64(0)
 	for i := range ops {
 		op := &ops[i]
 		h := symmetry.Mix(uint64(op.Kind)|uint64(len(op.Srcs))<<8, symmetry.Mix(m.place(op.Src), m.place(op.Dst)))
@@ -88,12 +101,12 @@ func (m *relabelling) outline(out []uint64, ops []Op) []uint64 {
 			h += m.place(l)
 		}
 		if m.chunk == nil && i > 0 && op.Kind == ops[i-1].Kind && (op.Kind == Send || op.Kind == Recv) {
-			out[len(out)-1] += h
+			run += h
 		} else {
-			out = append(out, h)
+			out, run = symmetry.Mix(out, run), h
 		}
 	}
-	return out
+	return symmetry.Mix(out, symmetry.Mix(run, uint64(len(ops))))
 }
 
 // place is a hash of a place, whatever the order of its chunks.
