@@ -19,7 +19,7 @@ type Prediction struct {
 	Warnings   []string
 }
 
-// Scorer predicts; as a rule it is the simulator. Neither Bound, which should cost
+// Scorer predicts times of valid schedules; as a rule it is the simulator. Neither Bound, which should cost
 // next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
 // win are not looked at any further. Work is how many operations a Time plays, as far as
 // that is known without compiling the schedule, else 0; Spent is how many all of them took, the

@@ -11,8 +11,9 @@ import (
 // share links as the transfers of one collective do; the GPUs' own work is not shared.
 type Job struct {
 	Schedule *schedule.Schedule
-	Ranks    []int // the topology's rank for each of the schedule's; nil: the same number
-	Label    int   // where networks hash, jobs with other labels take other ways
+	Ranks    []int              // the topology's rank for each of the schedule's; nil: the same number
+	Label    int                // where networks hash, jobs with other labels take other ways
+	Valid    *schedule.Schedule // one that is known to be: what the schedule shares with it is not looked at again; nil: none
 }
 
 // rank is the topology's number of one of the job's ranks.
@@ -50,7 +51,7 @@ func strandsOf(jobs []Job) []strand {
 
 // validate checks that a job is one for the topology.
 func (j *Job) validate(t *topology.Topology) error {
-	if err := j.Schedule.Validate(); err != nil {
+	if err := j.Schedule.ValidateAfter(j.Valid); err != nil {
 		return err
 	}
 	n := j.Schedule.Spec.Ranks

@@ -164,14 +164,25 @@ func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
 // byOrbit makes one hop of those over links of an orbit with equal shares: routes through
 // networks of three levels have thousands of hops in a handful of orbits.
 func (c *compiler) byOrbit(hops []topology.Hop) (out []topology.Hop, copies []int32) {
-	index := map[topology.Hop]int{}
+	last := map[topology.LinkID]int32{} // by orbit: the last hop over it
+	var before []int32                  // by hop: the one before over its orbit, of another share; −1: none
+	orbit, first := topology.NoLink, int32(-1)
 	for _, h := range hops {
-		h.Link, _ = c.orbit(h.Link)
-		at, ok := index[h]
-		if !ok {
-			at = len(out)
-			index[h] = at
-			out, copies = append(out, h), append(copies, 0)
+		if h.Link, _ = c.orbit(h.Link); h.Link != orbit { // neighbours are mostly of one
+			var known bool
+			if first, known = last[h.Link]; !known {
+				first = -1
+			}
+			orbit = h.Link
+		}
+		at := first
+		for at >= 0 && out[at] != h {
+			at = before[at]
+		}
+		if at < 0 {
+			at = int32(len(out))
+			out, copies, before = append(out, h), append(copies, 0), append(before, first)
+			first, last[orbit] = at, at
 		}
 		copies[at]++
 	}

@@ -49,7 +49,7 @@ func (r *Router) hashed(p path, src DeviceID, over ...uint64) path {
 // hashedFlow sends a flow over one network link at each device that has a choice of them. What goes over other links stays spread.
 func (r *Router) hashedFlow(p path, src DeviceID, flow uint64) path {
 	out := path{via: p.via}
-	at := arrivals{src: {share: share{1, 1}}}
+	at := map[DeviceID]arrival{src: {share: share{1, 1}}}
 	var last DeviceID
 	for first, end := 0, 0; first < len(p.hops); first = end {
 		u := r.t.links[p.hops[first].Link].From
@@ -63,7 +63,7 @@ func (r *Router) hashedFlow(p path, src DeviceID, flow uint64) path {
 		for _, h := range r.choose(p.hops[first:end], mix(flow, uint64(u))) {
 			l := &r.t.links[h.Link]
 			s := here.share.times(h.Num, h.Den)
-			at.add(l.To, s, here.latency.then(r.t.Class(h.Link).delay()))
+			at[l.To] = at[l.To].and(s, here.latency.then(r.t.Class(h.Link).delay()))
 			last = l.To
 			out.hops = append(out.hops, Hop{h.Link, s.num, s.den, h.Lane})
 			switch {

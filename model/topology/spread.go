@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -52,10 +51,12 @@ type spreader struct {
 	dist  []int32 // to the destination; valid where stamp matches
 	stamp []uint32
 	now   uint32
+	come  []arrival // of the transfer that is split
 }
 
 func newSpreader(t *Topology) *spreader {
-	return &spreader{t: t, dist: make([]int32, len(t.devices)), stamp: make([]uint32, len(t.devices))}
+	return &spreader{t: t, dist: make([]int32, len(t.devices)), stamp: make([]uint32, len(t.devices)),
+		come: make([]arrival, len(t.devices))}
 }
 
 // path is a transfer spread over equally short paths.
@@ -114,49 +115,55 @@ func (s *spreader) through(dst DeviceID) func(LinkID) int64 {
 	return through
 }
 
-// arrivals are what comes of a transfer to devices, and when.
-type arrivals map[DeviceID]struct {
+// arrival is what comes of a transfer to a device, and when.
+type arrival struct {
 	share   share
 	latency delay
 }
 
-// add adds what comes to a device one way more.
-func (a arrivals) add(d DeviceID, s share, after delay) {
-	x, known := a[d]
-	if known {
+// and is with what comes one way more.
+func (x arrival) and(s share, after delay) arrival {
+	if x.share.den > 0 {
 		after = x.latency.slower(after)
 	}
-	x.share, x.latency = x.share.plus(s), after
-	a[d] = x
+	return arrival{x.share.plus(s), after}
 }
 
 // split is the transfer over the paths that were measured, in proportion to weights.
 func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 	p := path{apart: true}
-	front := arrivals{src: {share: share{1, 1}}}
+	front, next := []DeviceID{src}, []DeviceID(nil)
+	s.come[src] = arrival{share: share{1, 1}}
 	for d := s.dist[src]; d > 0; d-- {
-		next := arrivals{}
-		for i, u := range slices.Sorted(maps.Keys(front)) {
+		next = next[:0]
+		for i, u := range front {
 			if i == 0 && d < s.dist[src] {
 				p.via[s.t.devices[u].Kind]++
 			}
+			at := s.come[u]
+			s.come[u] = arrival{}
 			var total int64
 			onward := s.onward(u, d-1)
 			for _, l := range onward {
 				total += weight(l)
 			}
 			for _, l := range onward {
-				h := front[u].share.times(weight(l), total)
-				next.add(s.t.links[l].To, h, front[u].latency.then(s.t.Class(l).delay()))
+				h, to := at.share.times(weight(l), total), s.t.links[l].To
+				if s.come[to].share.den == 0 {
+					next = append(next, to)
+				}
+				s.come[to] = s.come[to].and(h, at.latency.then(s.t.Class(l).delay()))
 				p.hops = append(p.hops, Hop{Link: l, Num: h.num, Den: h.den})
 				if u == src {
 					p.links += int(s.t.links[l].Count)
 				}
 			}
 		}
-		front = next
+		slices.Sort(next)
+		front, next = next, front
 	}
-	p.latency = front[dst].latency
+	p.latency = s.come[dst].latency
+	s.come[dst] = arrival{}
 	return p
 }
 

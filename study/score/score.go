@@ -126,8 +126,8 @@ func (s *Scorer) Begin() {
 }
 
 // plan is a schedule's plan, which counts as compiled now unless it or one that it is resliced from already does.
-func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) {
-	c := s.compile(within{x, connections})
+func (s *Scorer) plan(x, valid *schedule.Schedule, connections int) (*sim.Plan, error) {
+	c := s.compile(within{x, connections}, valid)
 	if errors.Is(c.err, planner.ErrTooLarge) {
 		s.search.tooLong[x] = 0
 	}
@@ -141,8 +141,8 @@ func (s *Scorer) plan(x *schedule.Schedule, connections int) (*sim.Plan, error) 
 	return c.plan, c.err
 }
 
-// compile compiles what is not compiled yet.
-func (s *Scorer) compile(x within) compiled {
+// compile compiles what is not compiled yet; another schedule, if there is one, is valid.
+func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 	c, ok := s.compiled[x]
 	if ok {
 		return c
@@ -156,7 +156,7 @@ func (s *Scorer) compile(x within) compiled {
 			}
 		}
 	}
-	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule}}, s.profile, sim.CompileOptions{Connections: x.connections,
+	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule, Valid: valid}}, s.profile, sim.CompileOptions{Connections: x.connections,
 		Operations: operationsPerConnection * int64(x.connections)})
 	if errors.Is(err, sim.ErrTooLong) {
 		err = planner.ErrTooLarge
@@ -207,15 +207,15 @@ func (s *Scorer) Work(x *schedule.Schedule) int64 {
 // Spent implements planner.Scorer.
 func (s *Scorer) Spent() int64 { return s.search.spent }
 
-// within is a schedule's plan, if it may be played.
-func (s *Scorer) within(x *schedule.Schedule) (*sim.Plan, error) {
+// within is the plan of what runs in place of a valid schedule, if it may be played.
+func (s *Scorer) within(x, valid *schedule.Schedule) (*sim.Plan, error) {
 	if s.Limit > 0 && s.givenUp(x) {
 		if _, known := s.search.tooLong[x]; !known {
 			s.search.tooLong[x] = x.Channels[0].Slices
 		}
 		return nil, planner.ErrTooLarge
 	}
-	p, err := s.plan(x, s.connections())
+	p, err := s.plan(x, valid, s.connections())
 	if err == nil && s.Limit > 0 && p.Work() > s.Limit {
 		return nil, planner.ErrTooLarge
 	}
@@ -236,12 +236,12 @@ func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 }
 
 // Estimate implements planner.Scorer.
-func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	x, err := s.run(x, size)
+func (s *Scorer) Estimate(valid *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	x, err := s.run(valid, size)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", planner.ErrTooLarge, err)
 	}
-	p, err := s.within(x)
+	p, err := s.within(x, valid)
 	if err != nil {
 		return 0, err
 	}
@@ -249,12 +249,12 @@ func (s *Scorer) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time, e
 }
 
 // Time implements planner.Scorer.
-func (s *Scorer) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	x, err := s.run(x, size)
+func (s *Scorer) Time(valid *schedule.Schedule, size units.Bytes) (units.Time, error) {
+	x, err := s.run(valid, size)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", planner.ErrTooLarge, err)
 	}
-	p, err := s.within(x)
+	p, err := s.within(x, valid)
 	if err != nil {
 		return 0, err
 	}
@@ -280,9 +280,9 @@ func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Predic
 	if err != nil {
 		return planner.Prediction{}, err
 	}
-	c := s.compile(within{x, s.connections()})
+	c := s.compile(within{x, s.connections()}, nil)
 	if errors.Is(c.err, planner.ErrTooLarge) {
-		c = s.compile(within{x, int(max(s.Limit, int64(planner.DefaultBudget)) / operationsPerConnection)})
+		c = s.compile(within{x, int(max(s.Limit, int64(planner.DefaultBudget)) / operationsPerConnection)}, nil)
 	}
 	if c.err != nil {
 		return planner.Prediction{}, c.err
