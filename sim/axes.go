@@ -152,13 +152,87 @@ func (y *nodeSymmetry) label(s *schedule.Schedule, stay bool) func(node int) int
 func (x *nodeAxes) groups(t *topology.Topology, axis int) (out []symmetry.Group) {
 	along := x.along[axis]
 	if along == schedule.AnyOrder {
-		inner, dealt := x.distributed(axis)
-		out = append(out, t.AxisTree(x.dims, x.place, axis, inner, func(n int) int { return x.label(n)*len(dealt) + int(dealt[n]) }))
+		out = append(out, x.tree(t, axis, make([]int32, x.dims[axis])))
 	}
 	if along != schedule.Standing && !x.asymmetric {
 		out = append(out, symmetry.Digits{{Size: x.dims[axis], Stride: 1, Xor: along == schedule.Flipping}})
 	}
 	return out
+}
+
+// tree is that of the coordinates along an axis, of which only those of one class are equivalent.
+func (x *nodeAxes) tree(t *topology.Topology, axis int, classes []int32) *symmetry.Tree {
+	inner, dealt := x.distributed(axis)
+	return t.AxisTree(x.dims, x.place, axis, inner, func(n int) int {
+		return (x.label(n)*len(dealt)+int(dealt[n]))*len(classes) + int(classes[x.coordinate(axis, int32(n))])
+	})
+}
+
+// coordinate is a node's along an axis.
+func (x *nodeAxes) coordinate(axis int, node int32) int32 {
+	return symmetry.Radix(x.dims)[axis].Of(x.placeOf(node))
+}
+
+func (x *nodeAxes) placeOf(node int32) int32 {
+	if x.place == nil {
+		return node
+	}
+	return x.place[node]
+}
+
+// narrower is a group that leaves what programs do, where they do not bear out one along an axis inside of groups: messages may be cut
+// otherwise before some coordinate than behind it. Coordinates are told apart by what those of each class do with those of each other,
+// until nothing more comes of it. nil: there is none.
+func (x *nodeAxes) narrower(t *topology.Topology, programs *schedule.Expander, whole *topology.Symmetry, axes []symmetry.Group,
+	axis int) symmetry.Group {
+	wide, is := axes[axis].(*symmetry.Tree)
+	if !is || axis == 0 {
+		return nil
+	}
+	classes := make([]int32, x.dims[axis])
+	for c := range classes {
+		classes[c] = int32(wide.Class(c))
+	}
+	stride := symmetry.Radix(x.dims)[axis].Stride
+	for before := slices.Max(classes); ; {
+		does := make([]uint64, len(classes)) // by coordinate
+		for c := range does {
+			does[c] = uint64(classes[c])
+		}
+		names := x.names(axis, classes)
+		for channel, times := range x.times {
+			if times == 0 || channel > 0 && x.channels[channel].SharesPrograms(&x.channels[channel-1]) {
+				continue
+			}
+			for _, r := range x.asked(whole, axes, axis, channel) {
+				n := x.node[r]
+				c := x.coordinate(axis, n)
+				at := symmetry.Mix(uint64(x.placeOf(n)-c*stride), uint64(r-x.first[n]))
+				does[c] += symmetry.Mix(at, programs.Outline(channel, r, names))
+			}
+		}
+		classes = symmetry.Number(does).Of
+		now := slices.Max(classes)
+		if now == before {
+			break
+		}
+		before = now
+	}
+	if int(slices.Max(classes))+1 == len(classes) {
+		return nil
+	}
+	return x.tree(t, axis, classes)
+}
+
+// names are the ranks' by all but their coordinate along an axis, of which only the class counts.
+func (x *nodeAxes) names(axis int, classes []int32) []int32 {
+	stride := symmetry.Radix(x.dims)[axis].Stride
+	out := make([][3]int32, len(x.node))
+	for r, n := range x.node {
+		c := x.coordinate(axis, n)
+		out[r] = [3]int32{classes[c], x.placeOf(n) - c*stride, int32(r) - x.first[n]}
+	}
+	return symmetry.Number(out).Of
 }
 
 // distributed says what becomes along an axis of coordinates that some groups do not have: these are dealt to those that they

@@ -48,12 +48,19 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 		axes[a] = symmetry.Digits{}
 	}
 	for a := len(axes) - 1; a >= 0; a-- {
-		for _, group := range x.groups(t, a) {
-			axes[a] = group
-			if sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes)); ok && x.bearsOut(programs, sym, axes, a) {
-				_, tree := group.(*symmetry.Tree)
+		narrowed := false
+		for groups := x.groups(t, a); len(groups) > 0; groups = groups[1:] {
+			axes[a] = groups[0]
+			sym, ok := topology.NewSymmetry(t, symmetry.NewProduct(x.dims, x.place, axes))
+			if ok && x.bearsOut(programs, sym, axes, a) {
+				_, tree := axes[a].(*symmetry.Tree)
 				y.Symmetry, y.joins = sym, y.joins || tree
 				break
+			}
+			if ok && !narrowed {
+				if group := x.narrower(t, programs, sym, axes, a); group != nil {
+					narrowed, groups = true, slices.Insert(groups, 1, group)
+				}
 			}
 			axes[a] = symmetry.Digits{}
 		}

@@ -33,6 +33,18 @@ func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32)
 	return x.bearsOut(channel, ranks, relabelling{rank: stay}, by)
 }
 
+// Outline is a hash of a rank's programs in a channel as far as time goes (see BearsOut), its peers being called by names. Programs that
+// a permutation makes of one another have one outline wherever it leaves names as they are.
+func (x *Expander) Outline(channel int, rank int32, name []int32) (out uint64) {
+	m := relabelling{rank: func(rank int32) int32 { return name[rank] }}
+	var ops []Op
+	for p := range x.s.Channels[channel].Phases {
+		ops = x.AppendProgram(ops[:0], channel, p, int(rank))
+		out = symmetry.Mix(out, m.outline(ops))
+	}
+	return out
+}
+
 // bearsOut is BearsOut for relabellings; none is the one that leaves everything where it is.
 func (x *Expander) bearsOut(channel int, ranks []int32, none relabelling, by []relabelling) bool {
 	known := map[int32]uint64{} // by rank: its programs as they are
