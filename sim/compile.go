@@ -124,6 +124,8 @@ type CompileOptions struct {
 	Connections int // with routes of a few hops, which take memory too
 	Operations  int64
 
+	Routes *topology.Router // of the topology: what it has found is not sought again; nil: one of its own
+
 	router *topology.Router // where networks hash: of any seed
 }
 

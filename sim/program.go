@@ -19,23 +19,24 @@ type routeKey struct{ src, dst, times, job, strand, team int32 }
 // compiler is the working memory of Compile.
 type compiler struct {
 	*Plan
-	x        *schedule.Expander // of the job at hand
-	job      *Job
-	row      int64              // what its ranks send at most, by counts
-	counted  bool               // it is an all_to_allv
-	levels   bool               // the profile has levels of memory
-	self     int32              // rank at hand, the job's number
-	router   *topology.Router   // where networks spread
-	paths    []*schedule.Routes // by job: the ways that its schedule names
-	routeOf  map[routeKey]int32
-	hops     int // of all routes
-	trunkOf  map[trunkKey]*trunk
-	teams    teamRoutes
-	connOf   map[connKey]int32
-	ends     []ends  // by connection
-	receives []int32 // where laneConns has connections on which lanes receive, if some stand for others
-	shape    []int32
-	sizeOf   sizeTable
+	x         *schedule.Expander // of the job at hand
+	job       *Job
+	row       int64              // what its ranks send at most, by counts
+	counted   bool               // it is an all_to_allv
+	levels    bool               // the profile has levels of memory
+	self      int32              // rank at hand, the job's number
+	router    *topology.Router   // where networks spread
+	paths     []*schedule.Routes // by job: the ways that its schedule names
+	routeOf   map[routeKey]int32
+	hops      int // of all routes
+	trunkOf   map[trunkKey]*trunk
+	trunkHops map[int]orbitHops // by a trunk's number: as one of each orbit
+	teams     teamRoutes
+	connOf    map[connKey]int32
+	ends      []ends  // by connection
+	receives  []int32 // where laneConns has connections on which lanes receive, if some stand for others
+	shape     []int32
+	sizeOf    sizeTable
 
 	programs interner[op]
 	seqTable interner[int32]
@@ -68,10 +69,13 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	}
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
-		router:  topology.NewRouter(t),
-		routeOf: map[routeKey]int32{}, trunkOf: map[trunkKey]*trunk{}, connOf: map[connKey]int32{},
+		router:  o.Routes,
+		routeOf: map[routeKey]int32{}, trunkOf: map[trunkKey]*trunk{}, trunkHops: map[int]orbitHops{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]sequence{}, turned: map[turnKey]*turnedProgram{},
 		peers: make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
+	}
+	if c.router == nil {
+		c.router = topology.NewRouter(t)
 	}
 	for i := range jobs {
 		paths, err := c.pathsOf(&jobs[i])
@@ -413,7 +417,7 @@ func (c *compiler) match() error {
 	if c.joins() {
 		c.numberInboxes(c.receives)
 	}
-	c.ends, c.connOf, c.routeOf, c.trunkOf = nil, nil, nil, nil
+	c.ends, c.connOf, c.routeOf, c.trunkOf, c.trunkHops = nil, nil, nil, nil, nil
 	return nil
 }
 

@@ -137,6 +137,7 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 	}
 	for _, t := range c.trunks {
 		t.hops = add(t.user(), t.times, t.full, t.copies)
+		t.full, t.copies = nil, nil // which take more memory than all else
 	}
 	for l, list := range uses {
 		_, size := c.orbit(c.wires[l].link)

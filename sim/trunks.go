@@ -10,11 +10,11 @@ import (
 // trunk is the part that all routes between two leaves of a network have in common.
 type trunk struct {
 	number int32
-	full   []topology.Hop
-	copies []int32 // by hop of full: how many links of its orbit; nil: one each
-	times  int32   // how many routes each of its routes stands for
-	hops   []hop   // full by index into Plan.wires
-	routes []int32 // ascending
+	full   []topology.Hop // until they are hops
+	copies []int32        // by hop of full: how many links of its orbit; nil: one each
+	times  int32          // how many routes each of its routes stands for
+	hops   []hop          // full by index into Plan.wires
+	routes []int32        // ascending
 }
 
 // parts are the hops of a route, each wire once.
@@ -51,7 +51,12 @@ func (c *compiler) find(r *route, strand, id int32) error {
 	if !ok {
 		t = &trunk{number: int32(len(c.trunks)), full: shared.Hops, times: r.times}
 		if c.symmetry != nil {
-			t.full, t.copies = c.byOrbit(shared.Hops)
+			x, known := c.trunkHops[shared.Number]
+			if !known {
+				x.hops, x.copies = c.byOrbit(shared.Hops)
+				c.trunkHops[shared.Number] = x
+			}
+			t.full, t.copies = x.hops, x.copies
 		}
 		c.trunkOf[key] = t
 		c.trunks = append(c.trunks, t)
@@ -65,6 +70,12 @@ func (c *compiler) find(r *route, strand, id int32) error {
 type trunkKey struct {
 	number int
 	times  int32
+}
+
+// orbitHops are hops of a trunk by orbit.
+type orbitHops struct {
+	hops   []topology.Hop
+	copies []int32
 }
 
 // user is what stands for a trunk's routes among uses of a wire.

@@ -23,6 +23,7 @@ type Scorer struct {
 	topo     *topology.Topology
 	profile  *cost.Profile
 	bounds   *planner.Bounds
+	routes   *topology.Router
 	compiled map[within]compiled
 	siblings map[string][]*siblings // by algorithm
 	played   map[played]outcome
@@ -113,7 +114,8 @@ type outcome struct {
 
 // New makes a score for a topology under a profile.
 func New(t *topology.Topology, p *cost.Profile) *Scorer {
-	s := &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), compiled: map[within]compiled{}, siblings: map[string][]*siblings{},
+	s := &Scorer{topo: t, profile: p, bounds: planner.NewBounds(t, p), routes: topology.NewRouter(t),
+		compiled: map[within]compiled{}, siblings: map[string][]*siblings{},
 		played: map[played]outcome{}}
 	s.Begin()
 	return s
@@ -157,7 +159,7 @@ func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 		}
 	}
 	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule, Valid: valid}}, s.profile, sim.CompileOptions{Connections: x.connections,
-		Operations: operationsPerConnection * int64(x.connections)})
+		Operations: operationsPerConnection * int64(x.connections), Routes: s.routes})
 	if errors.Is(err, sim.ErrTooLong) {
 		err = planner.ErrTooLarge
 	}
