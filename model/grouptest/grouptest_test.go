@@ -119,7 +119,7 @@ var trials = []trial{
 	{"adapter, groups of four", []int{4}, []int{4, 8, 16}, 1, fours, anAdapter, nodesOf, none},
 	{"nodes, after probe", []int{16}, []int{16, 64, 256}, 5, leaves(0, 16), aNode, nodesOf, pairs},
 	{"leaf, after probe", []int{64}, []int{16, 64, 256}, 1, leaves(0, 4), aLeaf, leavesOf, pairs},
-	{"inside of nodes", []int{16}, []int{16}, 4, leaves(8, 16), anInside, nodesOf, none},
+	{"inside of nodes", []int{16}, []int{16}, 3, leaves(8, 16), anInside, nodesOf, none},
 }
 
 // TestFindsFaults: on clusters with 0 to 5 faults that slow a test by 14 % at least, and 5 % of noise, all are found and nothing else in
