@@ -59,7 +59,9 @@ func newFolder(p *Plan, delays []units.Time) *folder {
 		colour: newColours(p), next: newColours(p)}
 	for i := range p.res {
 		kind := uint64(1)
-		if p.res[i].node != nil {
+		if side := p.res[i].node; side != nil && side.carrier { // of which a message takes more than its bytes
+			kind = 8
+		} else if side != nil {
 			kind = 7
 		}
 		f.colour.res[i] = symmetry.Mix(symmetry.Mix(kind, uint64(fixedRate(p.res[i].capacity))), uint64(fixedRate(p.res[i].congestedRate)))
