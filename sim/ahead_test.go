@@ -92,6 +92,32 @@ func TestCarrier(t *testing.T) {
 	}
 }
 
+// TestCarrierBySize: a thread that carries all of a rank's messages is as much faster with smaller ones as these are alone; of carriers
+// of channels that is not known.
+func TestCarrierBySize(t *testing.T) {
+	const alpha = 10 * units.Microsecond
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		size     units.Bytes
+		channels bool
+		rate     float64 // of what carries
+	}{{4_000_000, false, 4e9}, {400_000, false, 8e9}, {4_000_000, true, 4e9}, {400_000, true, 4e9}} {
+		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Carrier: 4e9, Channels: c.channels,
+			Segments: []cost.Segment{{Alpha: alpha, Rate: 10e9}, {From: units.MiB, Alpha: alpha, Rate: 5e9}}}}}
+		r, err := sim.Run(topo, flows(2, [2]int{0, 1}, [2]int{1, 0}), c.size, p, sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := alpha + units.Time(2*float64(c.size)/c.rate*1e12)
+		if off := float64(r.Time)/float64(want) - 1; off > 0.01 || off < -0.01 {
+			t.Errorf("%v, channels %v: %v, want %v", c.size, c.channels, r.Time, want)
+		}
+	}
+}
+
 // TestTogether: of channels whose messages leave together, those to one rank share a gap, and those to two take one each.
 func TestTogether(t *testing.T) {
 	const alpha, gap, part = 10 * units.Microsecond, 2 * units.Microsecond, 500 * units.Nanosecond

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -29,6 +30,7 @@ type charge struct {
 	eff    float64 // of the line rate
 	taken  int64   // ps of its receiver's program
 	each   float64 // bytes of its rank's carrier that each of its own takes
+	slower float64 // bytes of what nodes share that each takes
 	empty  bool    // no bytes have to move
 	ahead  bool    // α passes while messages before it move
 }
@@ -157,14 +159,14 @@ func (e *engine) charge(class, size int32) *charge {
 // price asks the profile.
 func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.opts.countSteps {
-		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, each: 1, empty: true}
+		return charge{alpha: 1, direct: 1, solo: 1, limit: unlimited, eff: 1, each: 1, slower: 1, empty: true}
 	}
 	protocol := string(k.protocol)
 	if k.inSwitch {
 		protocol = cost.InSwitch(protocol)
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
-	each := 1.0
+	each, slower := 1.0, cmp.Or(t.Slower, 1)
 	switch {
 	case bytes > 0 && t.Carrier > 0:
 		t, each = t.Carried(k.solo, bytes, int(k.parts))
@@ -174,10 +176,10 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, ahead: t.Ahead, taken: int64(min(t.Receive, t.Alpha))}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, slower: slower, ahead: t.Ahead, taken: int64(min(t.Receive, t.Alpha))}
 	c.alpha -= c.taken
 	limit := math.Inf(1)
-	for _, most := range []units.Rate{t.Cap, t.Node, t.NodeWay, units.Rate(float64(t.Carrier) / each)} {
+	for _, most := range []units.Rate{t.Cap, units.Rate(float64(t.Node) / slower), units.Rate(float64(t.NodeWay) / slower), units.Rate(float64(t.Carrier) / each)} {
 		if most > 0 {
 			limit = min(limit, float64(most))
 		}

@@ -71,7 +71,7 @@ type pricedSequence struct {
 // seqCost is what a slice of a connection's messages costs.
 type seqCost struct {
 	time   float64 // alone on its route, one after the other
-	bytes  float64
+	shared float64 // bytes of what nodes share
 	weight float64 // bytes over efficiency
 	each   float64 // what they take of their ranks' carriers
 }
@@ -86,7 +86,7 @@ func (x *estimator) conn(i int32) {
 		for i, s := range x.e.listed(k) {
 			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
 			c.time += times * float64(m.solo)
-			c.bytes += times * float64(x.e.table.bytes[s])
+			c.shared += times * float64(x.e.table.bytes[s]) * m.slower
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
 			c.each += times * float64(x.e.table.bytes[s]) * m.each
 		}
@@ -100,7 +100,7 @@ func (x *estimator) conn(i int32) {
 		case side != nil && side.carrier:
 			weight = c.each
 		case side != nil:
-			weight = c.bytes
+			weight = c.shared
 		}
 		if l.weight == 0 || first < l.first {
 			l.first = first

@@ -125,7 +125,7 @@ func (r *resource) weight(full float64, k *charge) float64 {
 	case r.node.carrier:
 		return full * k.each
 	}
-	return full
+	return full * k.slower
 }
 
 // NodeLoad is what all messages share that leave or enter a node by its adapters.

@@ -72,14 +72,21 @@ func TestNodeSharedFolded(t *testing.T) {
 	node.Node, node.NodeWay = 30e9, 20e9
 	carried.Carrier, carried.Gap, carried.Part = 10e9, units.Microsecond, 100*units.Nanosecond
 	apart.Carrier, apart.Gap, apart.Channels = 4e9, units.Microsecond, true
-	for _, curve := range []cost.Curve{node, carried, apart} {
+	equal := carried // whose carriers are as fast as what nodes share, and slower with some messages
+	equal.Node, equal.Smooth = equal.Carrier, true
+	equal.Segments = []cost.Segment{{Alpha: 5 * units.Microsecond, Rate: 8e9}, {From: units.MiB, Alpha: 5 * units.Microsecond, Rate: 5e9}}
+	for i, curve := range []cost.Curve{node, carried, apart, equal, node, carried, apart, equal} {
 		p := &cost.Profile{Reduce: 1e11, Curves: []cost.Curve{curve}}
+		gpus := 4
+		if i >= 4 {
+			gpus = 1
+		}
 		for _, kind := range []collective.Kind{collective.AllToAll, collective.AllGather, collective.AllReduce, collective.Broadcast} {
-			topo, gen := dgx(t, 4, 4), schedule.GenDirect
+			topo, gen := dgx(t, 4, gpus), schedule.GenDirect
 			if kind == collective.AllReduce {
 				gen = schedule.GenRing
 			}
-			s := flat(gen, kind, 16, 2)
+			s := flat(gen, kind, 4*gpus, 2)
 			folded, err := Compile(topo, s, p)
 			if err != nil {
 				t.Fatal(err)

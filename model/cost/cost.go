@@ -72,7 +72,8 @@ type Curve struct {
 	Node    units.Rate `file:"node"`     // both ways together
 	NodeWay units.Rate `file:"node_way"` // each way
 	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread, which each keeps
-	// busy for Gap, too. 0: not known; Gap is then an adapter's, each way.
+	// busy for Gap, too. 0: not known; Gap is then an adapter's, each way. It is that with the largest messages; where it carries all of
+	// them, it is as much faster with others as their Rate is, as caches make them, and so is what nodes share.
 	Carrier units.Rate `file:"carrier"`
 	// Channels: each channel has a carrier of its own, as a library's communicators have.
 	Channels bool       `file:"channels"`

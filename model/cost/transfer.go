@@ -30,6 +30,7 @@ type Transfer struct {
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
 	Node, NodeWay, Carrier units.Rate
 	Channels               bool
+	Slower                 float64    // by which factor what carries it is slower than with the largest messages; 0: 1
 	Further, Receive       units.Time // of a further channel, once; of a receiver's program
 }
 
@@ -51,7 +52,10 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row, x.Receive = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row, c.Receive
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
 		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
-		x.Further = c.Further
+		x.Further, x.Slower = c.Further, 1
+		if largest := c.Segments[len(c.Segments)-1].Rate; x.Cap > 0 && largest > 0 && c.Carrier > 0 && !c.Channels {
+			x.Slower = float64(largest) / float64(x.Cap)
+		}
 	}
 	return x
 }
@@ -177,12 +181,13 @@ const anyMedium = "any"
 // the gap, too, in bytes. One alone takes as long as before.
 func (x Transfer) Carried(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
 	gap := (x.Gap.Seconds() + float64(parts-1)*x.Part.Seconds()) / float64(parts)
-	each = 1 + gap*float64(x.Carrier)/float64(bytes)
-	rate := min(line*x.Efficiency, float64(x.Carrier))
+	each = x.Slower + gap*float64(x.Carrier)/float64(bytes)
+	carrier := float64(x.Carrier) / x.Slower
+	rate := min(line*x.Efficiency, carrier)
 	if x.Cap > 0 {
 		rate = min(rate, float64(x.Cap))
 	}
-	busy, alone := x.Gap.Seconds()+float64(bytes)/float64(x.Carrier), float64(bytes)/rate
+	busy, alone := x.Gap.Seconds()+float64(bytes)/carrier, float64(bytes)/rate
 	x.Alpha = max(x.Alpha-units.Time(max(busy-alone, 0)*1e12), 0)
 	return x, each
 }

@@ -168,6 +168,10 @@ func (f *engineFit) shared() ([]engineCost, error) {
 	c := f.between
 	out := []engineCost{rateCost(&c.Carrier), rateCost(&c.NodeWay), rateCost(&c.Node)}
 	for i := range out {
+		if i > 0 && !c.Channels && f.t.NumRanks() == f.t.NumNodes() { // what carries all of a rank is all that its node has
+			out[i].high = out[i].low
+			continue
+		}
 		if err := f.limit(&out[i]); err != nil {
 			return nil, err
 		}

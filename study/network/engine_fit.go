@@ -152,8 +152,30 @@ func (f *engineFit) all() error {
 	if err := f.best(costs, rows); err != nil {
 		return err
 	}
-	large := slices.DeleteFunc(slices.Clone(f.rows[reduced]), func(r engineRow) bool { return r.bytes < engineSizes[len(engineSizes)-2] })
-	return f.rate(&f.between.Reduce, large...)
+	return f.reduces()
+}
+
+// reduces finds how fast large messages are reduced of how much longer they take than those that are not, where that shows: what these
+// are off by would be taken for it, too.
+func (f *engineFit) reduces() error {
+	off, err := f.off(f.rows[oneByOne])
+	if err != nil {
+		return err
+	}
+	var large []engineRow
+	for _, r := range f.rows[reduced] {
+		at := slices.IndexFunc(f.rows[oneByOne], func(x engineRow) bool { return x.bytes == r.bytes })
+		if at < 0 || r.bytes < engineSizes[len(engineSizes)-2] || r.took < f.rows[oneByOne][at].took*math.Exp(shown) {
+			continue
+		}
+		r.took *= math.Exp(off[at])
+		large = append(large, r)
+	}
+	if err := f.rate(&f.between.Reduce, large...); err != nil || f.between.Reduce == 0 {
+		return err
+	}
+	f.between.Reduce = max(f.between.Reduce, f.between.Copy*2/3) // the same kernel moves three bytes for two of a copy
+	return nil
 }
 
 // best are the costs at which rows are least off, from where each cost alone was found, and from where half of α is the gap's: what goes

@@ -75,11 +75,14 @@ func (f *engineFit) sideBySide() []engineRow {
 	return f.rows[toAll]
 }
 
-// small are the rows of patterns of which bytes are the lesser part, at most a size that shows what a message costs besides.
+// fewBytes are the lesser part of what a message between nodes costs.
+const fewBytes = 64 * units.KiB
+
+// small are the rows of patterns whose messages show what they cost besides their bytes.
 func (f *engineFit) small(patterns ...string) (rows []engineRow) {
 	for _, pattern := range patterns {
 		for _, r := range f.rows[pattern] {
-			if r.bytes <= engineSizes[2] {
+			if r.bytes <= fewBytes {
 				rows = append(rows, r)
 			}
 		}

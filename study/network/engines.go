@@ -24,7 +24,7 @@ func Engine(how cuda.Method) schedule.Protocol {
 }
 
 // engineSizes are those of the collectives from which an engine's costs are made.
-var engineSizes = []units.Bytes{units.KiB, 8 * units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 64 * units.MiB}
+var engineSizes = []units.Bytes{units.KiB, 8 * units.KiB, 16 * units.KiB, 64 * units.KiB, 512 * units.KiB, 4 * units.MiB, 64 * units.MiB}
 
 // sliceSteps is how many slices follow one another in what is timed of them.
 const sliceSteps = 8
