@@ -158,8 +158,8 @@ func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 			}
 		}
 	}
-	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule, Valid: valid}}, s.profile, sim.CompileOptions{Connections: x.connections,
-		Operations: operationsPerConnection * int64(x.connections), Routes: s.routes})
+	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule, Valid: valid}}, s.profile, sim.CompileOptions{
+		Connections: x.connections, Operations: operationsPerConnection * int64(x.connections), Routes: s.routes})
 	if errors.Is(err, sim.ErrTooLong) {
 		err = planner.ErrTooLarge
 	}
