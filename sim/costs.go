@@ -176,12 +176,13 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}
-	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, slower: slower, ahead: t.Ahead, taken: int64(min(t.Receive, t.Alpha))}
+	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, slower: slower, ahead: t.Ahead,
+		taken: int64(min(t.Receive, t.Alpha))}
 	c.alpha -= c.taken
 	limit := math.Inf(1)
-	for _, most := range []units.Rate{t.Cap, units.Rate(float64(t.Node) / slower), units.Rate(float64(t.NodeWay) / slower), units.Rate(float64(t.Carrier) / each)} {
+	for _, most := range []float64{float64(t.Cap), float64(t.Node) / slower, float64(t.NodeWay) / slower, float64(t.Carrier) / each} {
 		if most > 0 {
-			limit = min(limit, float64(most))
+			limit = min(limit, most)
 		}
 	}
 	solo := min(limit, k.solo*c.eff)

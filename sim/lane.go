@@ -47,6 +47,7 @@ func (e *engine) program(l int32, s *laneState) bool {
 				e.send(c)
 				return false
 			}
+			e.row.sends(e, l, c, size)
 			e.send(c)
 			continue
 		case o.conn >= 0:

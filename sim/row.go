@@ -5,8 +5,9 @@ import "railyard/model/topology"
 // Operations in a row: where costs are of operations that follow one another (see cost.Curve), they are played so, each rank beginning
 // one when it has ended the one before, as kernels on a stream do, and an operation takes what they come apart: the root of a broadcast
 // runs ahead of those that hear of it, and ranks of a ring that has slow hops begin before others have ended. Each rank waits for all
-// lanes of its own, a group. The first ones fill what they pass through, so many as the plan is deep: the second half of those played
-// counts, and twice as many are played until that changes what one takes by no more than one part in settledTo, or mostInARow are.
+// lanes of its own, a group, and until the last message that it sends has taken of its program what it takes of the receiver's. The
+// first operations fill what they pass through, so many as the plan is deep: the second half of those played counts, and twice as many
+// are played until that changes what one takes by no more than one part in settledTo, or mostInARow are.
 const (
 	leastInARow = 8
 	mostInARow  = 64
@@ -19,6 +20,7 @@ type row struct {
 	done   []int32 // by group: operations
 	ended  []int   // by operation: how many groups have
 	ends   []int64 // by operation: when the last group of these did
+	busy   []int64 // by group: until when its programs send
 	lanes  [][]int32
 	groups int
 	period int64 // what an operation takes, as far as is known
@@ -72,8 +74,19 @@ func (r *row) reset(e *engine) {
 		r.groups += min(len(lanes), 1)
 	}
 	r.done, r.ended, r.ends = resize(r.done, len(r.left)), resize(r.ended, mostInARow), resize(r.ends, mostInARow)
+	clear(r.ends)
+	r.busy = resize(r.busy, len(r.left))
 	clear(r.done)
 	clear(r.ended)
+	clear(r.busy)
+}
+
+// sends notes that a lane sends a message: its program is busy with it meanwhile, beside what it receives.
+func (r *row) sends(e *engine, l, c, size int32) {
+	if len(r.left) > 0 && c >= 0 {
+		g := e.Plan.lanes[l].group
+		r.busy[g] = max(r.busy[g], e.now+e.charge(e.conns[c].class, size).taken)
+	}
 }
 
 // end notes that a lane has; with the last one of its group, the next operation begins.
@@ -85,14 +98,14 @@ func (r *row) end(e *engine, l int32) {
 	if r.left[g]--; r.left[g] > 0 {
 		return
 	}
-	n := r.done[g]
-	r.ends[n] = e.now
+	n, end := r.done[g], max(e.now, r.busy[g])
+	r.ends[n] = max(r.ends[n], end)
 	if r.ended[n]++; r.ended[n] == r.groups {
 		r.settle(int64(n + 1))
 	}
 	if r.done[g]++; r.done[g] < mostInARow && !r.over {
 		r.left[g] = int32(len(r.lanes[g]))
-		e.q.push(e.now+int64(e.launched()), newEvent(wake, l, 0))
+		e.q.push(end+int64(e.launched()), newEvent(wake, l, 0))
 	}
 }
 

@@ -40,7 +40,7 @@ func TestRow(t *testing.T) {
 		{2, 1, collective.AllReduce, "ring", 4, launch + 2*alpha},
 		{4, 1, collective.Gather, "direct", 4, launch + received}, // side by side
 		{4, 1, collective.Reduce, "quadrinomial", 4, launch + 3*received},
-		{4, 1, collective.Broadcast, "ring", 4, launch + received}, // of a chain the ends run ahead as well
+		{4, 1, collective.Broadcast, "ring", 4, launch + 2*received}, // ranks in between receive and send on
 		// A ring with two slow hops of four: rank 1 has waited for one of them when it begins the next operation, rank 0 for both.
 		{2, 2, collective.AllGather, "ring", 4, launch + 3*(alpha+inside)/2},
 	} {

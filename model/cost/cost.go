@@ -65,8 +65,10 @@ type Curve struct {
 	Ahead bool `file:"ahead"`
 	// Row: what was timed are operations in a row. Each rank begins one Launch after it has ended the one before, and what is predicted
 	// is what each takes, not when the first one ends.
-	Row     bool       `file:"row"`
-	Receive units.Time `file:"receive"` // what a message takes of its receiver's program, a part of α: others wait for it
+	Row bool `file:"row"`
+	// Receive is what a message takes of its receiver's program, a part of α: others wait for it. In a row it takes as much of its
+	// sender's.
+	Receive units.Time `file:"receive"`
 	// What all messages that leave or enter a node by its adapters share, whatever their efficiency: memory, a switch of PCIe, cores
 	// that copy. 0: nothing but links.
 	Node    units.Rate `file:"node"`     // both ways together
