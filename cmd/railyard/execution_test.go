@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,8 @@ func TestProbedMachines(t *testing.T) {
 	}
 }
 
-// TestProbedAccess: so are the shipped rates of accesses to memory, which one GPU told; messages stay what they were.
+// TestProbedAccess: so are the shipped rates of accesses to memory, of which one GPU told those to its own and two those to a peer's;
+// messages stay what they were.
 func TestProbedAccess(t *testing.T) {
 	shipped, err := cost.GetMachine("h200")
 	if err != nil {
@@ -60,9 +62,16 @@ func TestProbedAccess(t *testing.T) {
 	if err := cli.WriteMachine(made, shipped.WithAccess(nil)); err != nil {
 		t.Fatal(err)
 	}
+	docs := filepath.Join("..", "..", "docs", "measured")
+	two := strings.SplitAfter(read(t, filepath.Join(docs, "h200-2", "access.csv")), "\n")
+	head := two[0]
+	peers := filepath.Join(t.TempDir(), "peers.csv")
+	two = slices.DeleteFunc(two, func(line string) bool { return line != head && !strings.HasPrefix(line, "peer_") })
+	if err := os.WriteFile(peers, []byte(strings.Join(two, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	var out, complaints strings.Builder
-	if code := run([]string{"probe", "--from", filepath.Join("..", "..", "docs", "measured", "h200-1", "access.csv"), "-t", "hgx-h200-4",
-		"--gpus", "1", "--about", "name=h200,source=" + shipped.Access.Source + ",date=" + shipped.Access.Date, "--force", "-o", made},
+	if code := run([]string{"probe", "--from", filepath.Join(docs, "h200-1", "access.csv") + "," + peers, "-t", "hgx-h200-4", "--gpus", "2", "--about", "name=h200,source=" + shipped.Access.Source + ",date=" + shipped.Access.Date, "--force", "-o", made},
 		&out, &complaints); code != 0 {
 		t.Fatal(complaints.String())
 	}
