@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"math"
 	"testing"
 
 	"railyard/model/collective"
@@ -114,6 +115,23 @@ func TestCarrierBySize(t *testing.T) {
 		want := alpha + units.Time(2*float64(c.size)/c.rate*1e12)
 		if off := float64(r.Time)/float64(want) - 1; off > 0.01 || off < -0.01 {
 			t.Errorf("%v, channels %v: %v, want %v", c.size, c.channels, r.Time, want)
+		}
+	}
+}
+
+// TestNodeBySize: what nodes share is as much faster with smaller messages, too, whatever these take of their carrier beside their bytes.
+func TestNodeBySize(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 400_000
+	for _, gap := range []units.Time{0, 50 * units.Microsecond} { // by the second, a byte takes one of the carrier's in all
+		p := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: "any", Carrier: 4e9, Node: 1e9, Gap: gap,
+			Segments: []cost.Segment{{Rate: 10e9}, {From: units.MiB, Rate: 5e9}}}}}
+		r, err := sim.Run(topo, flows(2, [2]int{0, 1}, [2]int{1, 0}), size, p, sim.Options{})
+		if want := units.Time(2 * size / 2e9 * 1e12); err != nil || math.Abs(float64(r.Time)/float64(want)-1) > 0.01 {
+			t.Errorf("gap %v: %v (%v), want %v", gap, r.Time, err, want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type charge struct {
 	solo   int64   // the same where it could share but is alone
 	limit  int64   // rate that it cannot exceed, whatever it shares
 	eff    float64 // of the line rate
-	taken  int64   // ps of its receiver's program
+	taken  int64   // ps of its receiver's program, and in a row of its sender's
 	each   float64 // bytes of its rank's carrier that each of its own takes
 	slower float64 // bytes of what nodes share that each takes
 	empty  bool    // no bytes have to move

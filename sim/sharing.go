@@ -58,6 +58,7 @@ type shared struct {
 type flow struct {
 	messages  []parcel // those that end last come first
 	eff, each float64  // of its messages (see charge)
+	slower    float64  // the same
 	first, n  int32    // its uses
 	home      int32    // the use by which it belongs to a group, or limited
 	group     int32    // the resource of that use
@@ -173,7 +174,8 @@ func (s *sharing) add(e *engine, c int32) {
 		s.accompany(e, id, parcel{f.moved(s, e.now).more(bytes), c})
 		return
 	}
-	f.messages, f.left, f.limit, f.eff, f.each = append(f.messages[:0], parcel{bytes, c}), bytes, k.limit, k.eff, k.each
+	f.messages, f.left, f.limit = append(f.messages[:0], parcel{bytes, c}), bytes, k.limit
+	f.eff, f.each, f.slower = k.eff, k.each, k.slower
 	s.weigh(e, st.route, f, k)
 	rate, home := s.leaves(f)
 	for i := range s.of(f) {
@@ -201,7 +203,7 @@ func (s *sharing) add(e *engine, c int32) {
 
 // weigh says what messages of a cost load of the resources of their flow, which has one.
 func (s *sharing) weigh(e *engine, route int32, f *flow, k *charge) {
-	plain := k.eff == 1 && k.each == 1
+	plain := k.eff == 1 && k.each == 1 && k.slower == 1
 	uses, at := s.of(f), 0
 	for i := range uses {
 		uses[i].load = 0
@@ -246,7 +248,7 @@ func (s *sharing) along(route int32, k *charge) (id int32, under bool) {
 		switch f := &s.flows[i]; {
 		case len(f.messages) == 0:
 			id = i
-		case f.limit == k.limit && f.eff == k.eff && f.each == k.each:
+		case f.limit == k.limit && f.eff == k.eff && f.each == k.each && f.slower == k.slower:
 			return i, true
 		}
 	}
