@@ -10,7 +10,7 @@ import (
 // where there are many nodes. Broadcast and reduce go over a binomial tree.
 func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
-		return r.hierarchicalRooted(schedule.GenDirect, twoTrees)
+		return r.hierarchicalRooted(schedule.GenDirect, twoTrees(shiftedTree))
 	}
 	nodes, local, err := r.byNode()
 	if err != nil {
@@ -76,18 +76,18 @@ func oneChain(rail schedule.Phase) []schedule.Phase {
 	return []schedule.Phase{rail}
 }
 
-// twoTrees takes half of a rail's data over each of two binary trees, the root above both
-// (see pairedTree).
-func twoTrees(rail schedule.Phase) []schedule.Phase {
-	var out []schedule.Phase
-	for tree := range 2 {
-		way, g := rail, *rail.Groups.Grid
-		way.Gen = schedule.GenTree
-		g.Order, way.Parents = pairedTree(int(g.Dims[0]), rail.Root, tree)
-		way.Groups.Grid, way.Root = &g, len(g.Order)-1
-		out = append(out, way)
+// twoTrees takes half of a rail's data over each of two binary trees of a kind, the root above both.
+func twoTrees(of func(n, root, tree int) (order, parents []int32)) func(rail schedule.Phase) []schedule.Phase {
+	return func(rail schedule.Phase) (out []schedule.Phase) {
+		for tree := range 2 {
+			way, g := rail, *rail.Groups.Grid
+			way.Gen = schedule.GenTree
+			g.Order, way.Parents = of(int(g.Dims[0]), rail.Root, tree)
+			way.Groups.Grid, way.Root = &g, len(g.Order)-1
+			out = append(out, way)
+		}
+		return out
 	}
-	return out
 }
 
 // rootNode is the group of the root's node: member i has part i.

@@ -28,7 +28,7 @@ func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
 		return nil, err
 	}
 	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
-		return r.hierarchicalRooted(schedule.GenSwitch, twoTrees)
+		return r.hierarchicalRooted(schedule.GenSwitch, twoTrees(pairedTree))
 	}
 	return r.hierarchical(levels{schedule.GenSwitch, schedule.GenRing})
 }
