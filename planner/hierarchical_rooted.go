@@ -7,7 +7,7 @@ import (
 
 // buildHierarchicalTree takes each rank's part across nodes over two shifted binary
 // trees (see buildDoubleBinaryTree), direct inside the node: fewer steps than rings
-// where there are many nodes. Broadcast and reduce go over a binomial tree.
+// where there are many nodes. Broadcast and reduce go over two such trees, the root above both.
 func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	if r.spec.Kind == collective.Broadcast || r.spec.Kind == collective.Reduce {
 		return r.hierarchicalRooted(schedule.GenDirect, twoTrees(shiftedTree))
