@@ -78,7 +78,11 @@ func (b *Bounds) Time(s *schedule.Schedule, size units.Bytes) units.Time {
 	for i := range o.loads {
 		t = max(t, o.loads[i].time(x))
 	}
-	return b.profile.Launch + units.Time(min(t*slack, float64(units.MaxTime/4)))
+	launch := b.profile.Launch
+	if b.profile.Transfer(topology.Network, string(s.Protocol), 0).Row {
+		launch = 0 // of one operation while messages of another move
+	}
+	return launch + units.Time(min(t*slack, float64(units.MaxTime/4)))
 }
 
 // outline is what of schedules that differ in slices and protocols alone bounds their times, whatever the size.

@@ -416,21 +416,39 @@ type sizedBound struct {
 	chunk []units.Bytes // by channel
 }
 
-// conn is how long a connection's messages in a phase take, one after the other.
+// conn is how long a connection's messages in a phase take, one after the other; where α passes while others move, it is the first one's,
+// and of nobody where operations follow one another.
 func (x *sizedBound) conn(c *connBound) float64 {
-	t := 0.0
+	t, first, row := 0.0, math.Inf(1), false
 	for _, s := range c.sizes {
 		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
 		tr := x.transfer(c.medium, c.inSwitch, bytes)
-		one := float64(tr.Alpha + c.latency)
-		rate := c.rate * tr.Efficiency
-		if tr.Cap > 0 {
-			rate = min(rate, float64(tr.Cap))
+		alpha, took := x.alpha(c, tr, bytes), float64(bytes)*1e12/rateOf(c, tr)
+		if row = tr.Row; tr.Ahead {
+			first, alpha = min(first, alpha), 0
 		}
-		t += s.count * (one + float64(bytes)*1e12/rate)
+		t += s.count * (alpha + took)
+	}
+	if row || math.IsInf(first, 1) {
+		first = 0
 	}
 	slices := x.s.Channels[c.channel].Slices
-	return t * float64(slices) / float64(min(max(x.b.Streams, 1), slices))
+	return first + t*float64(slices)/float64(min(max(x.b.Streams, 1), slices))
+}
+
+// alpha is what a message takes of its connection besides its bytes.
+func (x *sizedBound) alpha(c *connBound, tr cost.Transfer, bytes units.Bytes) float64 {
+	tr, _ = tr.On(c.rate, bytes, 1)
+	return float64(tr.Alpha - min(tr.Receive, tr.Alpha) + c.latency)
+}
+
+// rateOf is at which rate a message's bytes move.
+func rateOf(c *connBound, tr cost.Transfer) float64 {
+	rate := c.rate * tr.Efficiency
+	if tr.Cap > 0 {
+		rate = min(rate, float64(tr.Cap))
+	}
+	return rate
 }
 
 // time is how long the bytes take at the links' rate.
@@ -468,13 +486,11 @@ func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units
 func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	if of.medium != anyMedium {
 		t := x.transfer(of.medium, of.inSwitch, bytes)
-		if slowest := x.b.slowest(); t.Gap > 0 && bytes > 0 && slowest > 0 {
-			parts := 1
-			if t.Part > 0 {
-				parts = len(x.s.Channels)
-			}
-			t = t.Over(slowest, bytes, parts)
+		parts := 1
+		if t.Part > 0 {
+			parts = len(x.s.Channels)
 		}
+		t, _ = t.On(x.b.slowest(), bytes, parts)
 		return t.Efficiency
 	}
 	best := 0.0

@@ -118,6 +118,9 @@ func eachTopology(t *testing.T, ranks int, visit func(t *testing.T, topo *topolo
 func TestBoundsHold(t *testing.T) {
 	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {
 		scores := []*simulated{newSimulated(t, topo, profile(t, "line")), newSimulated(t, topo, gen.Curved())}
+		for _, p := range gen.InARow() {
+			scores = append(scores, newSimulated(t, topo, p))
+		}
 		ideal := newSimulated(t, topo, profile(t, "ideal"))
 		for _, kind := range collective.All() {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
@@ -167,6 +170,10 @@ func boundHolds(t *testing.T, x *schedule.Schedule, scores []*simulated) {
 				t.Errorf("%s, %v by %s, %v, %s: the bound %v exceeds the time %v", x.TopologyName, x.Spec.Kind, planner.Name(x), size,
 					s.profile.Name, bound, got)
 			}
+			if least := s.plan(x).LowerEstimate(size); least > got {
+				t.Errorf("%s, %v by %s, %v, %s: the estimate %v exceeds the time %v", x.TopologyName, x.Spec.Kind, planner.Name(x), size,
+					s.profile.Name, least, got)
+			}
 		}
 	}
 }
@@ -178,9 +185,9 @@ func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
 	kinds := long.Or([]collective.Kind{collective.AllReduce, collective.AllToAll},
 		[]collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll})
 	eachTopology(t, long.Or(4, 8), func(t *testing.T, topo *topology.Topology) {
-		for _, kind := range kinds {
-			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-			quick, slow := newSimulated(t, topo, gen.Curved()), newSimulated(t, topo, gen.Curved())
+		for _, x := range costsFor(kinds) {
+			kind, spec := x.kind, collective.Spec{Kind: x.kind, Ranks: topo.NumRanks()}
+			quick, slow := newSimulated(t, topo, x.costs), newSimulated(t, topo, x.costs)
 			slow.exhaustive = true
 			got, err := planner.Plan(topo, spec, sizes, quick, planner.PlanOptions{})
 			if err != nil {
@@ -200,6 +207,22 @@ func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
 			}
 		}
 	})
+}
+
+// costsFor are kinds of collectives with costs of one operation, and the first with those of operations in a row.
+func costsFor(kinds []collective.Kind) (out []kindCosts) {
+	for _, k := range kinds {
+		out = append(out, kindCosts{k, gen.Curved()})
+	}
+	for _, p := range gen.InARow() {
+		out = append(out, kindCosts{kinds[0], p})
+	}
+	return out
+}
+
+type kindCosts struct {
+	kind  collective.Kind
+	costs *cost.Profile
 }
 
 func sweep(b *testing.B, name string, nodes int) {

@@ -166,13 +166,8 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 		protocol = cost.InSwitch(protocol)
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
-	each, slower := 1.0, cmp.Or(t.Slower, 1)
-	switch {
-	case bytes > 0 && t.Carrier > 0:
-		t, each = t.Carried(k.solo, bytes, int(k.parts))
-	case bytes > 0 && t.Gap > 0:
-		t = t.Over(k.solo, bytes, int(k.parts))
-	}
+	slower := cmp.Or(t.Slower, 1)
+	t, each := t.On(k.solo, bytes, int(k.parts))
 	if e.table.levels {
 		t.Cap, t.Efficiency = e.fetched(k, fresh)
 	}

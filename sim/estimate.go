@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,29 +30,59 @@ const slack = 1 - 1e-7
 // LowerEstimate never exceeds the time that Run predicts, for a fraction of its work: nothing is earlier than where every transfer has its
 // route to itself, a connection's messages come one after the other, a program's local work is done in
 // sequence, and each resource has to carry all of its bytes, those of connections that one stands for as well. Connections and
-// resources have nothing to carry before the first message comes: pipelines have to be filled.
+// resources have nothing to carry before the first message comes: pipelines have to be filled. Operations in a row (see row.go) fill them
+// once.
 func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
-	e := p.newEngine()
-	e.reset(p.each(size), Options{NoContention: true})
+	e, row := p.newEngine(), p.rowed()
+	e.reset(p.each(size), Options{NoContention: !row})
+	if row {
+		return units.Time(e.busiest())
+	}
 	launched := p.launched()
-	x := estimator{e: e, launched: float64(launched), load: make([]resourceLoad, len(p.res)), seqs: map[pricedSequence]seqCost{}}
+	x := newEstimator(e)
 	x.alone()
-	for i := range p.conns {
+	x.busy()
+	x.loaded()
+	return launched + units.Time(min(x.most*slack, float64(forever)))
+}
+
+// busiest is how long what is busy longest with an operation is: where operations follow one another, while others wait for messages.
+func (e *engine) busiest() int64 {
+	x := newEstimator(e)
+	x.row, x.most = true, x.launched
+	x.busy()
+	if !e.opts.NoContention && !e.opts.NoTransfer {
+		x.loaded()
+	}
+	return int64(min(x.most*slack, float64(forever)))
+}
+
+func newEstimator(e *engine) *estimator {
+	return &estimator{e: e, launched: float64(e.launched()), load: make([]resourceLoad, len(e.res)), seqs: map[pricedSequence]seqCost{}}
+}
+
+// busy counts what each connection and program is busy with.
+func (x *estimator) busy() {
+	for i := range x.e.Plan.conns {
 		x.conn(int32(i))
 	}
 	x.work()
+}
+
+// loaded counts what each resource is busy with.
+func (x *estimator) loaded() {
 	for r, l := range x.load {
 		if l.weight > 0 {
-			x.most = max(x.most, l.first+l.weight*1e12/p.res[r].capacity)
+			x.most = max(x.most, l.first+l.weight*1e12/x.e.res[r].capacity)
 		}
 	}
-	return launched + units.Time(min(x.most*slack, float64(forever)))
 }
 
 type estimator struct {
 	e        *engine
 	launched float64 // ps
 	most     float64 // ps
+	row      bool    // operations follow one another
 	load     []resourceLoad
 	seqs     map[pricedSequence]seqCost
 }
@@ -70,7 +101,8 @@ type pricedSequence struct {
 
 // seqCost is what a slice of a connection's messages costs.
 type seqCost struct {
-	time   float64 // alone on its route, one after the other
+	time   float64 // alone on its route, one after the other; α that passes while others move is none of it
+	alpha  float64 // that of the first, if so, or less
 	shared float64 // bytes of what nodes share
 	weight float64 // bytes over efficiency
 	each   float64 // what they take of their ranks' carriers
@@ -79,13 +111,21 @@ type seqCost struct {
 // conn counts a connection's messages.
 func (x *estimator) conn(i int32) {
 	k := &x.e.Plan.conns[i]
-	r, first := &x.e.routes[k.route], float64(x.e.begun[i])-x.launched
+	r, first := &x.e.routes[k.route], 0.0
+	if !x.row {
+		first = float64(x.e.begun[i]) - x.launched
+	}
 	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
 		for i, s := range x.e.listed(k) {
 			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
-			c.time += times * float64(m.solo)
+			busy := m.solo
+			if m.ahead {
+				busy -= m.alpha
+				c.alpha = min(cmp.Or(c.alpha, math.Inf(1)), float64(m.alpha))
+			}
+			c.time += times * float64(busy)
 			c.shared += times * float64(x.e.table.bytes[s]) * m.slower
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
 			c.each += times * float64(x.e.table.bytes[s]) * m.each
@@ -93,7 +133,11 @@ func (x *estimator) conn(i int32) {
 		x.seqs[key] = c
 	}
 	n := float64(x.e.strand(k.channel).slices)
-	x.most = max(x.most, first+c.time*n)
+	alpha := c.alpha
+	if x.row {
+		alpha = 0
+	}
+	x.most = max(x.most, first+alpha+c.time*n)
 	for _, u := range r.use {
 		l, weight := &x.load[u.res], c.weight
 		switch side := x.e.res[u.res].node; {
@@ -142,9 +186,7 @@ const notBegun = math.MaxInt64
 
 // work counts the local work of each program.
 func (x *estimator) work() {
-	// Profiles with levels of memory have neither: what work costs depends there on what is received,
-	// which programs do not say.
-	if x.e.profile.Reduce == 0 && x.e.profile.Copy == 0 && x.e.profile.Sum == 0 {
+	if x.e.table.levels { // what work costs depends on what is received, which programs do not say
 		return
 	}
 	done := map[int32]int64{} // by first operation: work a slice

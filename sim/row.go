@@ -19,7 +19,7 @@ type row struct {
 	left   []int32 // by group: lanes that have not ended; nil: one operation is played
 	done   []int32 // by group: operations
 	ended  []int   // by operation: how many groups have
-	ends   []int64 // by operation: when the last group of these did
+	ends   []int64 // by group and operation: when it did
 	busy   []int64 // by group: until when its programs send
 	lanes  [][]int32
 	groups int
@@ -73,8 +73,7 @@ func (r *row) reset(e *engine) {
 		r.left = append(r.left, int32(len(lanes)))
 		r.groups += min(len(lanes), 1)
 	}
-	r.done, r.ended, r.ends = resize(r.done, len(r.left)), resize(r.ended, mostInARow), resize(r.ends, mostInARow)
-	clear(r.ends)
+	r.done, r.ended, r.ends = resize(r.done, len(r.left)), resize(r.ended, mostInARow), resize(r.ends, mostInARow*len(r.left))
 	r.busy = resize(r.busy, len(r.left))
 	clear(r.done)
 	clear(r.ended)
@@ -99,7 +98,7 @@ func (r *row) end(e *engine, l int32) {
 		return
 	}
 	n, end := r.done[g], max(e.now, r.busy[g])
-	r.ends[n] = max(r.ends[n], end)
+	r.ends[int(g)*mostInARow+int(n)] = end
 	if r.ended[n]++; r.ended[n] == r.groups {
 		r.settle(int64(n + 1))
 	}
@@ -115,7 +114,12 @@ func (r *row) settle(n int64) {
 		return
 	}
 	before := r.period
-	r.period = (r.ends[n-1] - r.ends[n/2-1]) / (n / 2)
+	r.period = 0
+	for g, lanes := range r.lanes {
+		if ends := r.ends[g*mostInARow:]; len(lanes) > 0 {
+			r.period = max(r.period, (ends[n-1]-ends[n/2-1])/(n/2))
+		}
+	}
 	off := max(r.period-before, before-r.period)
 	r.over = n == mostInARow || n >= leastInARow && off <= r.period/settledTo
 }
@@ -135,8 +139,9 @@ func (r *row) again(e *engine, l int32) {
 	}
 }
 
-// one makes one operation of those that were played.
+// one makes one operation of those that were played: what some are ahead with at first is not left out of what all take in the long run.
 func (r *row) one(e *engine) {
+	r.period = max(r.period, e.busiest())
 	e.last, e.ends[0] = r.period, r.period
 	n := e.inPlan()
 	e.events, e.sends = e.events*n/max(e.sends, 1), n

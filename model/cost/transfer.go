@@ -177,9 +177,21 @@ func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 // anyMedium stands for every medium or every protocol in a curve.
 const anyMedium = "any"
 
-// Carried is such a message of so many bytes (> 0) over a line, and what each of its bytes takes of its rank's carrier, which is busy for
-// the gap, too, in bytes. One alone takes as long as before.
-func (x Transfer) Carried(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
+// On is such a message over a line (bytes/s), of which it uses the whole, with what a gap between messages takes: of the carrier of its
+// rank, each byte so much, or else of the line, where so many parts leave at once. One alone takes as long as before.
+func (x Transfer) On(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
+	switch {
+	case bytes == 0 || line == 0:
+	case x.Carrier > 0:
+		return x.carried(line, bytes, parts)
+	case x.Gap > 0:
+		return x.over(line, bytes, parts), 1
+	}
+	return x, 1
+}
+
+// carried is a message of so many bytes, and what each of them takes of its rank's carrier, which is busy for the gap, too, in bytes.
+func (x Transfer) carried(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
 	gap := (x.Gap.Seconds() + float64(parts-1)*x.Part.Seconds()) / float64(parts)
 	each = x.Slower + gap*float64(x.Carrier)/float64(bytes)
 	carrier := float64(x.Carrier) / x.Slower
@@ -192,9 +204,9 @@ func (x Transfer) Carried(line float64, bytes units.Bytes, parts int) (t Transfe
 	return x, each
 }
 
-// Over is the transfer of so many bytes (> 0) over a line (bytes/s) to which nothing is handed faster than a message, or so many parts
-// that leave at once, in each gap: where bytes take less than that, they have less of the line, and one alone takes as long as before.
-func (x Transfer) Over(line float64, bytes units.Bytes, parts int) Transfer {
+// over is a message on a line to which nothing is handed faster than a message, or so many parts that leave at once, in each gap: where
+// bytes take less than that, they have less of the line.
+func (x Transfer) over(line float64, bytes units.Bytes, parts int) Transfer {
 	shared := float64(bytes) / (line * x.Efficiency)
 	alone := shared
 	if x.Cap > 0 {
