@@ -15,15 +15,22 @@ type Kept struct {
 	Least bool       // Time is a bound, as there are too many messages, no two of which are alike, to be simulated
 }
 
-// Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run.
-func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer) (Kept, error) {
+// Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run. Where its simulation takes long,
+// it is played only if it may be faster than now, what is planned there: else an estimate is its bound.
+func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer, now units.Time) (Kept, error) {
 	switch {
 	case len(left.LostRanks()) > 0:
 		return Kept{}, nil
 	case TooMany(left, old):
 		return Kept{LeastTime(left, p, old, size), true}, nil
 	}
-	t, err := score.Time(old, size)
+	t, err := score.Estimate(old, size)
+	if err == nil && t >= now && score.Work(old) > ofLast {
+		return Kept{max(t, LeastTime(left, p, old, size)), true}, nil
+	}
+	if err == nil {
+		t, err = score.Time(old, size)
+	}
 	if errors.Is(err, ErrTooLarge) {
 		return Kept{LeastTime(left, p, old, size), true}, nil
 	}

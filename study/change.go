@@ -58,12 +58,12 @@ func (a *Answer) keep(before *Answer) error {
 			continue
 		}
 		var err error
-		if row.Kept, err = planner.Keep(q.asked.Topology, q.costs, old.Schedule, row.Size, a.score); err != nil {
+		if row.Kept, err = planner.Keep(q.asked.Topology, q.costs, old.Schedule, row.Size, a.score, row.Prediction.Time); err != nil {
 			return err
 		}
 		best, k := old.Schedule, row.Kept
 		for _, s := range planner.AroundSlow(q.asked.Topology, old.Schedule) {
-			around, err := planner.Keep(q.asked.Topology, q.costs, s, row.Size, a.score)
+			around, err := planner.Keep(q.asked.Topology, q.costs, s, row.Size, a.score, row.Prediction.Time)
 			if err != nil {
 				return err
 			}

@@ -73,7 +73,7 @@ func degradedCells(nodes int, faults string, kind collective.Kind) []string {
 // kept is by how much longer the old plan takes than the new one, where it can be kept.
 func kept(left *topology.Topology, old planner.Row, now units.Time) string {
 	p := cost.Line
-	k, err := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p))
+	k, err := planner.Keep(left, p, old.Schedule, old.Size, score.New(left, p), units.MaxTime)
 	if err != nil {
 		log.Fatal(err)
 	}
