@@ -86,6 +86,7 @@ func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.P
 	}
 	one := &schedule.Schedule{Spec: g.spec, Channels: []schedule.Channel{{Chunks: g.chunks, Phases: []schedule.Phase{direct}}}}
 	inGroups := schedule.NewExpander(one)
+	var ops []schedule.Op // before neighbours are joined, which leaves few of many
 	for _, node := range slices.Concat(g.first...) {
 		for rail, rank := range g.rank[node] {
 			switch {
@@ -93,8 +94,8 @@ func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.P
 			case x.op == collective.AllToAll:
 				out = append(out, sendFirst(g.exchange(x.level, node, rail), int(rank), g.spec.Ranks))
 			default:
-				ops := inGroups.AppendProgram(nil, 0, 0, int(rank))
-				out = append(out, joinNeighbours(sendFirst(ops, int(rank), g.spec.Ranks)))
+				ops = inGroups.AppendProgram(ops[:0], 0, 0, int(rank))
+				out = append(out, append(schedule.Program(nil), joinNeighbours(sendFirst(ops, int(rank), g.spec.Ranks))...))
 			}
 		}
 	}
