@@ -36,7 +36,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	e, row := p.newEngine(), p.rowed()
 	e.reset(p.each(size), Options{NoContention: !row})
 	if row {
-		return units.Time(e.busiest())
+		return units.Time(float64(e.busiest()) * slack)
 	}
 	launched := p.launched()
 	x := newEstimator(e)
@@ -54,7 +54,7 @@ func (e *engine) busiest() int64 {
 	if !e.opts.NoContention && !e.opts.NoTransfer {
 		x.loaded()
 	}
-	return int64(min(x.most*slack, float64(forever)))
+	return int64(math.Ceil(min(x.most, float64(forever))))
 }
 
 func newEstimator(e *engine) *estimator {
