@@ -12,11 +12,11 @@ import (
 // Kept is what a plan of the whole machine takes on what is left of it.
 type Kept struct {
 	Time  units.Time // 0 where it does not run there
-	Least bool       // Time is a bound, as there are too many messages, no two of which are alike, to be simulated
+	Least bool       // Time is a bound: too many messages, no two of which are alike, to be simulated, or many and slower all the same
 }
 
-// Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run. Where its simulation takes long,
-// it is played only if it may be faster than now, what is planned there: else an estimate is its bound.
+// Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run. Where its simulation takes long, as
+// is known once it is compiled for the estimate, it is played only if it may be faster than now, what is planned there.
 func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer, now units.Time) (Kept, error) {
 	switch {
 	case len(left.LostRanks()) > 0:

@@ -6,6 +6,7 @@ import (
 	"railyard/internal/gen"
 	"railyard/internal/long"
 	"railyard/model/collective"
+	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
@@ -55,3 +56,43 @@ func TestLeastTimeOfOldPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepBoundsLongPlans: an old plan that takes long to play is bounded where it cannot be faster than the new one, and played otherwise.
+func TestKeepBoundsLongPlans(t *testing.T) {
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := whole.Degrade(gen.Faults("nic:node1/nic3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := planner.Build(whole, collective.Spec{Kind: collective.AllGather, Ranks: whole.NumRanks()}, "ring", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	score := &working{simulated: newSimulated(t, left, profile(t, "line"))}
+	took, err := score.Time(old, units.GiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		work  int64
+		now   units.Time
+		least bool
+	}{{1 << 40, 1, true}, {1 << 40, units.MaxTime, false}, {1, 1, false}} {
+		score.work = c.work
+		k, err := planner.Keep(left, score.profile, old, units.GiB, score, c.now)
+		if err != nil || k.Least != c.least || k.Time > took || !k.Least && k.Time != took || k.Time < min(c.now, took/2) {
+			t.Errorf("work %d, beside %v: %+v (%v), played it takes %v", c.work, c.now, k, err, took)
+		}
+	}
+}
+
+// working is a simulation of which so much work is said.
+type working struct {
+	*simulated
+	work int64
+}
+
+func (w *working) Work(*schedule.Schedule) int64 { return w.work }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -407,95 +406,4 @@ func (b *Bounds) slowest() float64 {
 		}
 		return least
 	})
-}
-
-// sizedBound is a schedule at a size.
-type sizedBound struct {
-	b     *Bounds
-	s     *schedule.Schedule
-	chunk []units.Bytes // by channel
-}
-
-// conn is how long a connection's messages in a phase take, one after the other; where α passes while others move, it is the first one's,
-// and of nobody where operations follow one another.
-func (x *sizedBound) conn(c *connBound) float64 {
-	t, first, row := 0.0, math.Inf(1), false
-	for _, s := range c.sizes {
-		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
-		tr := x.transfer(c.medium, c.inSwitch, bytes)
-		alpha, took := x.alpha(c, tr, bytes), float64(bytes)*1e12/rateOf(c, tr)
-		if row = tr.Row; tr.Ahead {
-			first, alpha = min(first, alpha), 0
-		}
-		t += s.count * (alpha + took)
-	}
-	if row || math.IsInf(first, 1) {
-		first = 0
-	}
-	slices := x.s.Channels[c.channel].Slices
-	return first + t*float64(slices)/float64(min(max(x.b.Streams, 1), slices))
-}
-
-// alpha is what a message takes of its connection besides its bytes.
-func (x *sizedBound) alpha(c *connBound, tr cost.Transfer, bytes units.Bytes) float64 {
-	tr, _ = tr.On(c.rate, bytes, 1)
-	return float64(tr.Alpha - min(tr.Receive, tr.Alpha) + c.latency)
-}
-
-// rateOf is at which rate a message's bytes move.
-func rateOf(c *connBound, tr cost.Transfer) float64 {
-	rate := c.rate * tr.Efficiency
-	if tr.Cap > 0 {
-		rate = min(rate, float64(tr.Cap))
-	}
-	return rate
-}
-
-// time is how long the bytes take at the links' rate.
-func (l *linkLoad) time(x *sizedBound) float64 {
-	bytes := 0.0
-	for i := range l.messages {
-		m := &l.messages[i]
-		each := x.chunk[m.channel] * units.Bytes(m.chunks)
-		bytes += m.count * float64(x.s.Channels[m.channel].Slices) * float64(each) / x.efficiency(m, each)
-	}
-	if bytes == 0 {
-		return 0
-	}
-	return bytes * 1e12 / l.rate
-}
-
-// transfer is what a message costs by the schedule's protocol.
-func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units.Bytes) cost.Transfer {
-	protocol := string(x.s.Protocol)
-	if inSwitch {
-		protocol = cost.InSwitch(protocol)
-	}
-	t := x.b.profile.Transfer(medium, protocol, bytes)
-	if one := cost.OneWay(protocol); x.b.profile.Covers(medium, one) { // what it is where no message leads back
-		o := x.b.profile.Transfer(medium, one, bytes)
-		t.Alpha, t.Gap, t.Efficiency = min(t.Alpha, o.Alpha), min(t.Gap, o.Gap), max(t.Efficiency, o.Efficiency)
-		if t.Cap < o.Cap || o.Cap == 0 {
-			t.Cap = o.Cap
-		}
-	}
-	return t
-}
-
-// efficiency is the share of the line rate that messages use, at most: they follow one another on a line no slower than the slowest link.
-func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
-	if of.medium != anyMedium {
-		t := x.transfer(of.medium, of.inSwitch, bytes)
-		parts := 1
-		if t.Part > 0 {
-			parts = len(x.s.Channels)
-		}
-		t, _ = t.On(x.b.slowest(), bytes, parts)
-		return t.Efficiency
-	}
-	best := 0.0
-	for m := topology.NVLink; m <= topology.Network; m++ {
-		best = max(best, x.transfer(m, false, bytes).Efficiency)
-	}
-	return best
 }

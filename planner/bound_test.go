@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"testing"
 
 	"railyard/internal/gen"
@@ -119,7 +120,7 @@ func TestBoundsHold(t *testing.T) {
 	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {
 		scores := []*simulated{newSimulated(t, topo, profile(t, "line")), newSimulated(t, topo, gen.Curved())}
 		for _, p := range gen.InARow() {
-			scores = append(scores, newSimulated(t, topo, p))
+			scores = append(scores, newSimulated(t, topo, p), newSimulated(t, topo, once(p)))
 		}
 		ideal := newSimulated(t, topo, profile(t, "ideal"))
 		for _, kind := range collective.All() {
@@ -185,44 +186,45 @@ func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
 	kinds := long.Or([]collective.Kind{collective.AllReduce, collective.AllToAll},
 		[]collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll})
 	eachTopology(t, long.Or(4, 8), func(t *testing.T, topo *topology.Topology) {
-		for _, x := range costsFor(kinds) {
-			kind, spec := x.kind, collective.Spec{Kind: x.kind, Ranks: topo.NumRanks()}
-			quick, slow := newSimulated(t, topo, x.costs), newSimulated(t, topo, x.costs)
-			slow.exhaustive = true
-			got, err := planner.Plan(topo, spec, sizes, quick, planner.PlanOptions{})
-			if err != nil {
-				continue
-			}
-			want, err := planner.Plan(topo, spec, sizes, slow, planner.PlanOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range want {
-				if got[i].Prediction.Time != want[i].Prediction.Time || got[i].RunnerTime != want[i].RunnerTime {
-					t.Errorf("%s, %v, %v: %s in %v before %v, but the exhaustive search has %s in %v before %v", topo.Name(), kind,
-						sizes[i],
-						planner.Name(got[i].Schedule), got[i].Prediction.Time, got[i].RunnerTime,
-						planner.Name(want[i].Schedule), want[i].Prediction.Time, want[i].RunnerTime)
-				}
-			}
+		for _, kind := range kinds {
+			asGoodAsExhaustive(t, topo, kind, sizes, gen.Curved())
+		}
+		for _, p := range gen.InARow() {
+			asGoodAsExhaustive(t, topo, kinds[0], sizes, p)
 		}
 	})
 }
 
-// costsFor are kinds of collectives with costs of one operation, and the first with those of operations in a row.
-func costsFor(kinds []collective.Kind) (out []kindCosts) {
-	for _, k := range kinds {
-		out = append(out, kindCosts{k, gen.Curved()})
+func asGoodAsExhaustive(t *testing.T, topo *topology.Topology, kind collective.Kind, sizes []units.Bytes, p *cost.Profile) {
+	t.Helper()
+	spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+	quick, slow := newSimulated(t, topo, p), newSimulated(t, topo, p)
+	slow.exhaustive = true
+	got, err := planner.Plan(topo, spec, sizes, quick, planner.PlanOptions{})
+	if err != nil {
+		return
 	}
-	for _, p := range gen.InARow() {
-		out = append(out, kindCosts{kinds[0], p})
+	want, err := planner.Plan(topo, spec, sizes, slow, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	for i := range want {
+		if got[i].Prediction.Time != want[i].Prediction.Time || got[i].RunnerTime != want[i].RunnerTime {
+			t.Errorf("%s, %s, %v, %v: %s in %v before %v, but the exhaustive search has %s in %v before %v", topo.Name(), p.Name, kind,
+				sizes[i], planner.Name(got[i].Schedule), got[i].Prediction.Time, got[i].RunnerTime,
+				planner.Name(want[i].Schedule), want[i].Prediction.Time, want[i].RunnerTime)
+		}
+	}
 }
 
-type kindCosts struct {
-	kind  collective.Kind
-	costs *cost.Profile
+// once is a profile whose costs are of one operation instead of operations in a row.
+func once(p *cost.Profile) *cost.Profile {
+	out := *p
+	out.Name, out.Curves = p.Name+" once", slices.Clone(p.Curves)
+	for i := range out.Curves {
+		out.Curves[i].Row = false
+	}
+	return &out
 }
 
 func sweep(b *testing.B, name string, nodes int) {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -102,7 +101,7 @@ type pricedSequence struct {
 // seqCost is what a slice of a connection's messages costs.
 type seqCost struct {
 	time   float64 // alone on its route, one after the other; α that passes while others move is none of it
-	alpha  float64 // that of the first, if so, or less
+	alpha  float64 // the least of those, as the first has at least; 0 where there are none
 	shared float64 // bytes of what nodes share
 	weight float64 // bytes over efficiency
 	each   float64 // what they take of their ranks' carriers
@@ -118,13 +117,14 @@ func (x *estimator) conn(i int32) {
 	key := pricedSequence{r.class, k.messages}
 	c, ok := x.seqs[key]
 	if !ok {
+		c.alpha = math.Inf(1)
 		for i, s := range x.e.listed(k) {
 			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
-			busy := m.solo
+			busy, first := m.solo, int64(0)
 			if m.ahead {
-				busy -= m.alpha
-				c.alpha = min(cmp.Or(c.alpha, math.Inf(1)), float64(m.alpha))
+				busy, first = m.solo-m.alpha, m.alpha
 			}
+			c.alpha = min(c.alpha, float64(first))
 			c.time += times * float64(busy)
 			c.shared += times * float64(x.e.table.bytes[s]) * m.slower
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
@@ -132,12 +132,11 @@ func (x *estimator) conn(i int32) {
 		}
 		x.seqs[key] = c
 	}
-	n := float64(x.e.strand(k.channel).slices)
-	alpha := c.alpha
-	if x.row {
-		alpha = 0
+	n, alone := float64(x.e.strand(k.channel).slices), first
+	if !x.row {
+		alone += c.alpha
 	}
-	x.most = max(x.most, first+alpha+c.time*n)
+	x.most = max(x.most, alone+c.time*n)
 	for _, u := range r.use {
 		l, weight := &x.load[u.res], c.weight
 		switch side := x.e.res[u.res].node; {

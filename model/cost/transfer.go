@@ -177,8 +177,8 @@ func (p *Profile) specific(medium topology.Medium, protocol string) *Curve {
 // anyMedium stands for every medium or every protocol in a curve.
 const anyMedium = "any"
 
-// On is such a message over a line (bytes/s), of which it uses the whole, with what a gap between messages takes: of the carrier of its
-// rank, each byte so much, or else of the line, where so many parts leave at once. One alone takes as long as before.
+// On is such a message over a line (bytes/s), with what the gap between messages takes of the carrier of its rank (of which each of its
+// bytes takes so many), or of the line where ranks have none; so many parts leave at once. One alone takes as long as before.
 func (x Transfer) On(line float64, bytes units.Bytes, parts int) (t Transfer, each float64) {
 	switch {
 	case bytes == 0 || line == 0:
