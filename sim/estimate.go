@@ -157,11 +157,12 @@ const maxAlone = 100_000
 
 // alone plays a run without contention, of long ones the first slices: there are no choices in it, so that a message that
 // shares links delays others and never makes way for them. Only this sees chains of messages that wait for one another, such as rings.
-// Processors take what comes first; of these, nothing is known.
+// Processors take what comes first, and programs that messages keep take those together that come together, so that what comes sooner may
+// end later; of these, nothing is known.
 func (x *estimator) alone() {
 	e := x.e
 	e.begun = slices.Repeat([]int64{int64(x.launched)}, len(e.conns))
-	if e.serial() {
+	if e.serial() || e.takes {
 		return
 	}
 	share := min(1, float64(maxAlone)/float64(max(1, e.Work())))
