@@ -19,7 +19,7 @@ const maxRailUnits = 1 << 17
 func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 	switch kind := r.spec.Kind; {
 	case kind == collective.SendRecv:
-	case healthy(r), kind == collective.AllToAll && r.reroutedFar() && len(r.t.LostRanks()) == 0:
+	case healthy(r), kind == collective.AllToAll && r.reroutedFar():
 		return nil, notApplicable("hierarchies or rerouted rails do the same in fewer messages")
 	}
 	if err := r.allRoutable(); err != nil {

@@ -13,17 +13,18 @@ import (
 // rail, of a rail by node, and so are those that a root deals out (see railRoot).
 type railGroups struct {
 	*reroutes
-	spec    collective.Spec
-	inner   string // generator inside nodes, at level 3
-	chunks  int
-	root    *railRoot                         // of a broadcast or reduce
-	kindOf  []int32                           // by group of the outermost tier, or node: which are equivalent
-	first   [][]int                           // by such kind: the nodes of the first of them
-	part    [][][]schedule.ChunkSet           // by rail, unit and node
-	steps   [][]int32                         // by depth and node: whose chunks are in equal steps with its own (see align)
-	passes  [][]railPass                      // level 2, by stage, without a root's node
-	whole   map[railUnits][]schedule.ChunkSet // once known: those of all nodes
-	between map[[2]*railKind][]railHop        // of an all-to-all
+	spec       collective.Spec
+	inner      string // generator inside nodes, at level 3
+	chunks     int
+	root       *railRoot                         // of a broadcast or reduce
+	kindOf     []int32                           // by group of the outermost tier, or node: which are equivalent
+	first      [][]int                           // by such kind: the nodes of the first of them
+	part       [][][]schedule.ChunkSet           // by rail, unit and node
+	steps      [][]int32                         // by depth and node: whose chunks are in equal steps with its own (see align)
+	passes     [][]railPass                      // level 2, by stage, without a root's node
+	whole      map[railUnits][]schedule.ChunkSet // once known: those of all nodes
+	between    map[[2]*railKind][]railHop        // of an all-to-all
+	*nodeSizes                                   // the same
 }
 
 // railRun is neighbouring units of a rail.
@@ -44,7 +45,10 @@ func newRailGroups(b *reroutes, spec collective.Spec, tiers [][]int32) *railGrou
 	g.classify(all, root)
 	g.number(root)
 	g.align(all)
-	if spec.Kind != collective.AllToAll {
+	switch {
+	case spec.Kind == collective.AllToAll:
+		g.nodeSizes = newNodeSizes(b.rank)
+	case !g.collects():
 		first := make([]bool, len(b.rank))
 		for _, node := range slices.Concat(g.first...) {
 			first[node] = true
@@ -100,7 +104,7 @@ func (g *railGroups) number(root int) {
 			for u := range g.units {
 				set := schedule.Range(next, 0)
 				switch {
-				case node == root:
+				case node == root && roots != nil: // it deals them out
 				case roots != nil:
 					set.Count = roots[rail][u]
 					next += set.Count
@@ -193,10 +197,12 @@ func (g *railGroups) of(x railStage) (out []schedule.Group) {
 	}
 	for _, node := range slices.Concat(g.first...) {
 		switch {
+		case g.collects():
+			out = append(out, g.root.collecting(g, x, node)...)
 		case g.root != nil && (x.op.Rooted() || node == g.root.node):
 			out = append(out, g.root.of(g, x, node)...)
 		case x.level == 1:
-			out = append(out, g.home(node)...)
+			out = append(out, g.home(node, false)...)
 		default:
 			out = append(out, g.around(node)...)
 		}
@@ -226,20 +232,18 @@ func (g *railGroups) around(node int) []schedule.Group {
 }
 
 // home are the groups of level 1 in a node: the GPU that units belong to, and the one through
-// which they leave.
-func (g *railGroups) home(node int) []schedule.Group {
-	var out []schedule.Group
+// which they leave; or in this order, where that one collects them.
+func (g *railGroups) home(node int, collected bool) (out []schedule.Group) {
 	for rail, r := range g.rank[node] {
 		if r < 0 {
 			continue
 		}
 		for _, x := range g.runs(rail, g.kindOfNode(node)) {
-			set := g.ofNode(rail, x, node)
-			c := schedule.Group{Ranks: schedule.RankList{r}, Parts: []schedule.ChunkSet{set}}
-			if by := g.through(node, rail, x); by != r {
-				c.Ranks, c.Parts = append(c.Ranks, by), []schedule.ChunkSet{schedule.Range(set.First, 0), set}
+			first, other := r, g.through(node, rail, x)
+			if collected {
+				first, other = other, first
 			}
-			out = append(out, c)
+			out = append(out, pairUp(first, other, g.ofNode(rail, x, node)))
 		}
 	}
 	return out

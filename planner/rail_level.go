@@ -19,11 +19,16 @@ const manyNarrow, oneNarrowIn = 8, 10
 // level gives all nodes the room that every one of them has, if the narrowest node has no
 // more in all: what enters every node, or leaves it, takes that one as long anyway, and
 // between nodes that are equivalent all messages are as long. Of an all-reduce, others have use for
-// all of their room.
+// all of their room; of an all-to-all, nodes that have lost ranks need less; of a gather, only the root's has much to take in.
 func (b *reroutes) level(of collective.Kind) bool {
-	room, widest, least := slices.Clone(b.kinds[0].room), 0.0, math.Inf(1)
+	room, widest, least, need := slices.Clone(b.kinds[0].room), 0.0, math.Inf(1), 1.0
 	for _, k := range b.kinds {
-		widest, least = max(widest, sum(k.room)), min(least, sum(k.room))
+		ranks := 1.0 // what enters the node
+		if of == collective.AllToAll {
+			ranks = float64(len(k.by) - k.lost())
+		}
+		need = max(need, ranks)
+		widest, least = max(widest, sum(k.room)), min(least, sum(k.room)/ranks)
 		for i := range room {
 			room[i] = min(room[i], k.room[i])
 		}
@@ -35,7 +40,7 @@ func (b *reroutes) level(of collective.Kind) bool {
 		}
 	}
 	few := narrow > 0 && narrow < manyNarrow && narrow*oneNarrowIn < len(b.kind) && of != collective.AllToAll
-	if few || of == collective.AllReduce || sum(room) < least {
+	if few || of == collective.AllReduce || of == collective.Gather || sum(room)/need < least {
 		return false
 	}
 	kinds := b.kinds

@@ -33,6 +33,8 @@ var railStages = map[collective.Kind][]railStage{
 		{collective.AllGather, 3, 0}},
 	collective.Reduce: {{collective.ReduceScatter, 3, 0}, {collective.ReduceScatter, 2, 0}, {collective.Reduce, 2, 0},
 		{collective.Reduce, 1, 0}},
+	collective.Gather:  {{collective.Gather, 1, 0}, {collective.Gather, 2, 0}, {collective.Gather, 3, 0}},
+	collective.Scatter: {{collective.Scatter, 3, 0}, {collective.Scatter, 2, 0}, {collective.Scatter, 1, 0}},
 }
 
 // stages are those of a collective, with those of level 2 by tier.
@@ -62,7 +64,7 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32, inner string) 
 	stages, src := g.stages(), schedule.Input
 	for i, x := range stages {
 		dst := schedule.Output
-		if i+1 < len(stages) && stages[i+1].op.Reduces() {
+		if i+1 < len(stages) && (stages[i+1].op.Reduces() || g.collects()) {
 			dst = schedule.Scratch
 		}
 		ph := schedule.Phase{Gen: schedule.GenOps, Op: x.op, Src: src, Acc: dst, Dst: dst}
@@ -78,7 +80,7 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32, inner string) 
 // programs are those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
 func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.Program) {
 	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
-	if x.level == 3 {
+	if x.level == 3 && !g.collects() { // switches neither gather nor scatter
 		direct.Gen = g.inner
 	}
 	if x.op != collective.AllToAll {

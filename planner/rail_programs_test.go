@@ -16,7 +16,7 @@ func randomReroutes(rng *rand.Rand, what collective.Kind) (*reroutes, collective
 	for range 1 + rng.IntN(3) {
 		k, without, left := &railKind{}, make([]bool, b.rails), b.rails
 		for j := range without {
-			if what != collective.AllToAll && left > 1 && rng.IntN(4) == 0 {
+			if left > 1 && rng.IntN(4) == 0 {
 				without[j] = true
 				left--
 			}
@@ -32,7 +32,7 @@ func randomReroutes(rng *rand.Rand, what collective.Kind) (*reroutes, collective
 				by, roots = append(by, x), append(roots, rng.Int32N(3))
 			}
 			k.by = append(k.by, by)
-			if what == collective.AllReduce || what.Rooted() {
+			if what == collective.AllReduce || what == collective.Broadcast || what == collective.Reduce {
 				k.roots = append(k.roots, roots)
 			}
 		}
@@ -79,10 +79,10 @@ func TestRandomReroutes(t *testing.T) {
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(20261122, seed))
 		for _, what := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll,
-			collective.Broadcast, collective.Reduce} {
+			collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter} {
 			b, spec := randomReroutes(rng, what)
 			var tiers [][]int32
-			if what != collective.AllToAll {
+			if what != collective.AllToAll && what != collective.Gather && what != collective.Scatter {
 				tiers = randomTiers(rng, len(b.rank))
 			}
 			inner := []string{schedule.GenDirect, schedule.GenSwitch}[seed%2]
@@ -98,7 +98,7 @@ func TestRandomReroutes(t *testing.T) {
 			}
 		}
 	}
-	if seen < 5*int(seeds) {
+	if seen < 7*int(seeds) {
 		t.Errorf("%d schedules", seen)
 	}
 }

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -35,9 +33,6 @@ func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, 
 	}
 	if alike := !r.spec.Kind.Rooted() && r.nodesRotate(); r.spec.Ranks > maxRing && !alike && !r.inClasses() {
 		return nil, notApplicable("of more than %d ranks, nodes have to be alike but for a few", maxRing)
-	}
-	if r.spec.Kind == collective.AllToAll && slices.ContainsFunc(b.rank, func(ranks []int32) bool { return slices.Contains(ranks, -1) }) {
-		return nil, notApplicable("nodes are not of one size")
 	}
 	type key struct {
 		kind  collective.Kind

@@ -41,6 +41,8 @@ func (r *request) reroutes() (*reroutes, error) {
 		of = collective.AllGather
 	case collective.Reduce:
 		of = collective.Broadcast
+	case collective.Scatter:
+		of = collective.Gather
 	}
 	x := topology.Once(r.t, key{of}, func() found {
 		b, err := r.findReroutes(of)
@@ -122,15 +124,24 @@ func (b *reroutes) addNode(ranks []int32, rail func(int32) int, out, in []float6
 
 // kindOf is the number of the kind that is like one, which is added where there is none.
 func (b *reroutes) kindOf(k *railKind) int {
-	lost := func(x, y []int) bool { return (x == nil) == (y == nil) }
 	i := slices.IndexFunc(b.kinds, func(o *railKind) bool {
-		return slices.Equal(o.room, k.room) && slices.EqualFunc(o.by, k.by, lost)
+		return slices.Equal(o.room, k.room) && slices.EqualFunc(o.by, k.by, func(x, y []int) bool { return (x == nil) == (y == nil) })
 	})
 	if i < 0 {
 		i = len(b.kinds)
 		b.kinds = append(b.kinds, k)
 	}
 	return i
+}
+
+// lost counts the rails that the node has no rank on, before it is known who stands in for these.
+func (k *railKind) lost() (n int) {
+	for _, by := range k.by {
+		if by == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // relative makes rooms parts of the widest one.

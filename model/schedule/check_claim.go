@@ -5,7 +5,7 @@ import "railyard/model/symmetry"
 // What phases say of their symmetry (see Phase.Along) is a claim. Before one rank is run for others, what generates
 // the group has to make of representatives' programs those of the ranks that it brings these to, operation by operation.
 // Programs are compared by hashes of 64 bits: one that differs passes for the other once in 2⁶⁴ times, unless somebody
-// seeks such a pair on purpose. Nothing else in a proof is hashed.
+// seeks such a pair on purpose. Nothing else in a proof is hashed, but for what operations of kinds of nodes do together (see preserved).
 
 // relabelling is a permutation of all ranks, with that of the places in their memory.
 type relabelling struct {

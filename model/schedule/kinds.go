@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/model/collective"
+	"railyard/model/symmetry"
 )
 
 // Kinds claim that nodes of a kind are equivalent: a channel's phases then hold the programs of the
@@ -45,6 +46,7 @@ type kindMoves struct {
 	program []int32   // by kind: the program of its first rank
 	start   []int32   // by band and node: its first chunk; and behind the last one
 	segment []int32   // by chunk: the number of its band and node
+	uses    []chunkUse
 }
 
 func newKindMoves(k *Kinds) *kindMoves {
@@ -158,10 +160,10 @@ func (m *kindMoves) spread(op *Op) bool {
 	return several(op.Src) || several(op.Dst) || slices.ContainsFunc(op.Srcs, several)
 }
 
-// sameButSets reports whether two operations differ in nothing but their sets.
+// sameButSets reports whether two operations differ in nothing but their sets, in whichever copy of scratch these lie: so both ends of
+// messages make the same parts of them.
 func (m *kindMoves) sameButSets(a, b *Op) bool {
-	n := int32(len(m.segment))
-	alike := func(x, y Loc) bool { return x.Buf == y.Buf && x.Set.First/n == y.Set.First/n }
+	alike := func(x, y Loc) bool { return x.Buf == y.Buf }
 	return a.Kind == b.Kind && a.Peer == b.Peer && slices.Equal(a.Peers, b.Peers) && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) &&
 		slices.EqualFunc(a.Srcs, b.Srcs, alike)
 }
@@ -266,63 +268,67 @@ func signature(part []Op) string {
 }
 
 // preserved reports whether permutations leave operations as they are together: what these do with the
-// chunks of a node, in whatever order, they do with those of all nodes of its kind, and with those of no two at once.
+// chunks of a node, in whatever order, they do with those of all nodes of its kind, and with those of no two at once. What is done with a
+// node's chunks is compared by the sum of hashes (see relabelling).
 func (m *kindMoves) preserved(part []Op) bool {
-	of := make([][][]int32, len(m.Nodes)) // by node: what is done with one chunk
+	does := make([]uint64, len(m.Nodes)) // by node
 	for i := range part {
-		if !m.usesOf(&part[i], of) {
+		if !m.usesOf(&part[i]) {
 			return false
 		}
-	}
-	for _, list := range of {
-		slices.SortFunc(list, slices.Compare)
+		for _, x := range m.uses {
+			does[x.node] += x.use
+		}
 	}
 	for node, kind := range m.Nodes {
-		if !slices.EqualFunc(of[node], of[m.nodesOf[kind][0]], slices.Equal) {
+		if does[node] != does[m.nodesOf[kind][0]] {
 			return false
 		}
 	}
 	return true
 }
 
-// usesOf adds to what is known by node, for each of the chunks that an operation works on, where that is in each of its places: which
-// place, band, number there. It reports whether the places' chunks pair up within nodes.
-func (m *kindMoves) usesOf(op *Op, of [][][]int32) bool {
-	n, nodes := int32(len(m.segment)), int32(len(m.Nodes))
-	places := op.places()
-	chunks, width := 0, 1+3*len(places)
-	var uses []int32 // by chunk: its segment, then what is known of it in each place
-	for j, l := range places {
+// chunkUse is what an operation does with a chunk of a node: a hash of which place, copy, band and number in the node it has in each of
+// the operation's places.
+type chunkUse struct {
+	node int32
+	use  uint64
+}
+
+// usesOf finds those of all chunks that an operation works on, and reports whether its places' chunks pair up within nodes.
+func (m *kindMoves) usesOf(op *Op) bool {
+	n, nodes, out := int32(len(m.segment)), int32(len(m.Nodes)), m.uses[:0]
+	for j, l := range op.places() {
 		if l.Set.Len() == 0 {
 			continue
 		}
-		first := uses == nil
-		if first {
-			chunks = l.Set.Len()
-			uses = make([]int32, chunks*width)
-		}
-		if !l.Set.ascends() || int64(l.Set.First/n) != l.Set.last()/int64(n) || l.Set.Len() != chunks {
+		first := len(out) == 0
+		if !l.Set.ascends() || int64(l.Set.First/n) != l.Set.last()/int64(n) || !first && l.Set.Len() != len(out) {
 			return false
 		}
-		at, same := 0, true
+		if first {
+			out = slices.Grow(out, l.Set.Len())
+		}
+		at, same, page := 0, true, l.Set.First/n
 		l.Set.Each(func(place int32) {
-			place %= n
-			segment, x := m.segment[place], uses[at:at+width]
+			place -= page * n
+			segment := m.segment[place]
 			if first {
-				x[0] = segment
+				out = append(out, chunkUse{node: segment})
 			}
-			same = same && x[0] == segment
-			copy(x[1+3*j:], []int32{1, segment / nodes, place - m.start[segment]})
-			at += width
+			x := &out[at]
+			at++
+			same = same && x.node == segment
+			x.use = symmetry.Mix(x.use, symmetry.Mix(uint64(j)<<32|uint64(page), uint64(segment/nodes)<<32|uint64(place-m.start[segment])))
 		})
 		if !same {
 			return false
 		}
 	}
-	for at := 0; at < len(uses); at += width {
-		node := uses[at] % nodes
-		of[node] = append(of[node], uses[at+1:at+width:at+width])
+	for i := range out {
+		out[i].node %= nodes
 	}
+	m.uses = out
 	return true
 }
 
