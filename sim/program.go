@@ -31,6 +31,7 @@ type compiler struct {
 	hops      int // of all routes
 	trunkOf   map[trunkKey]*trunk
 	trunkHops map[int]orbitHops // by a trunk's number: as one of each orbit
+	orbits    orbits
 	teams     teamRoutes
 	connOf    map[connKey]int32
 	ends      []ends  // by connection

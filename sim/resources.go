@@ -84,44 +84,70 @@ func largest(u []linkUse) linkUse {
 	return most
 }
 
-// numberWires numbers the wires in use. Under a symmetry, the first link of an orbit
+// wireIndex numbers wires.
+type wireIndex struct {
+	plain []int32 // by link: its wire of lane 0
+	lanes map[wire]int32
+}
+
+func (x *wireIndex) at(w wire) int32 {
+	if w.lane == 0 {
+		return x.plain[w.link]
+	}
+	return x.lanes[w]
+}
+
+// numberWires numbers the wires in use, and counts their uses by wire. Under a symmetry, the first link of an orbit
 // stands for all.
-func (c *compiler) numberWires() map[wire]int32 {
-	index := map[wire]int32{}
-	add := func(hops []topology.Hop) {
+func (c *compiler) numberWires() (index wireIndex, uses []int32) {
+	index = wireIndex{make([]int32, len(c.topo.Links())), map[wire]int32{}}
+	count := func(hops []topology.Hop) {
 		for _, h := range hops {
 			l, _ := c.orbit(h.Link)
 			w := wire{l, h.Lane}
-			if _, ok := index[w]; !ok {
-				index[w] = 0
+			n := index.at(w) + 1
+			if w.lane == 0 {
+				index.plain[l] = n
+			} else {
+				index.lanes[w] = n
+			}
+			if n == 1 {
 				c.wires = append(c.wires, w)
 			}
 		}
 	}
 	for r := range c.routes {
-		add(c.routes[r].full.Hops)
+		count(c.routes[r].full.Hops)
 	}
 	for _, t := range c.trunks {
-		add(t.full)
+		count(t.full)
 	}
 	slices.SortFunc(c.wires, func(a, b wire) int {
 		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.lane, b.lane))
 	})
 	for i, w := range c.wires {
-		index[w] = int32(i)
+		uses = append(uses, index.at(w))
+		if w.lane == 0 {
+			index.plain[w.link] = int32(i)
+		} else {
+			index.lanes[w] = int32(i)
+		}
 	}
-	return index
+	return index, uses
 }
 
 // linkUses lists the routes, and trunks, over each wire.
 func (c *compiler) linkUses() ([][]linkUse, error) {
-	index := c.numberWires()
+	index, counts := c.numberWires()
 	uses := make([][]linkUse, len(c.wires))
+	for l, n := range counts {
+		uses[l] = make([]linkUse, 0, n)
+	}
 	add := func(user, times int32, hops []topology.Hop, copies []int32) []hop {
 		out := make([]hop, len(hops))
 		for i, h := range hops {
 			orbit, size := c.orbit(h.Link)
-			l := index[wire{orbit, h.Lane}]
+			l := index.at(wire{orbit, h.Lane})
 			n := times
 			if copies != nil {
 				n *= copies[i]
@@ -162,32 +188,44 @@ func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
 	return l, 1
 }
 
+// orbits is working memory of byOrbit.
+type orbits struct {
+	last   map[topology.LinkID]int32 // by orbit: the last hop over it
+	before []int32                   // by hop: the one before over its orbit, of another share; -1: none
+	hops   []topology.Hop
+	copies []int32
+}
+
 // byOrbit makes one hop of those over links of an orbit with equal shares: routes through
 // networks of three levels have thousands of hops in a handful of orbits.
-func (c *compiler) byOrbit(hops []topology.Hop) (out []topology.Hop, copies []int32) {
-	last := map[topology.LinkID]int32{} // by orbit: the last hop over it
-	var before []int32                  // by hop: the one before over its orbit, of another share; −1: none
+func (c *compiler) byOrbit(hops []topology.Hop) ([]topology.Hop, []int32) {
+	x := &c.orbits
+	if x.last == nil {
+		x.last = map[topology.LinkID]int32{}
+	}
+	clear(x.last)
+	x.before, x.hops, x.copies = x.before[:0], x.hops[:0], x.copies[:0]
 	orbit, first := topology.NoLink, int32(-1)
 	for _, h := range hops {
 		if h.Link, _ = c.orbit(h.Link); h.Link != orbit { // neighbours are mostly of one
 			var known bool
-			if first, known = last[h.Link]; !known {
+			if first, known = x.last[h.Link]; !known {
 				first = -1
 			}
 			orbit = h.Link
 		}
 		at := first
-		for at >= 0 && out[at] != h {
-			at = before[at]
+		for at >= 0 && x.hops[at] != h {
+			at = x.before[at]
 		}
 		if at < 0 {
-			at = int32(len(out))
-			out, copies, before = append(out, h), append(copies, 0), append(before, first)
-			first, last[orbit] = at, at
+			at = int32(len(x.hops))
+			x.hops, x.copies, x.before = append(x.hops, h), append(x.copies, 0), append(x.before, first)
+			first, x.last[orbit] = at, at
 		}
-		copies[at]++
+		x.copies[at]++
 	}
-	return out, copies
+	return slices.Clone(x.hops), slices.Clone(x.copies)
 }
 
 // addUse counts a route that puts equal shares on several links of an orbit once for each.
