@@ -22,15 +22,17 @@ import (
 // maxDump is the largest dump in MiB: the default's 2,000 entries with stacks take about one.
 const maxDump = 256
 
-// dump is a rank's dump, in either form.
-type dump struct {
-	Version string `json:"version"`
-	Groups  map[string]struct {
-		Name  string   `json:"name"`
-		Desc  string   `json:"desc"`
-		Ranks rankList `json:"ranks"`
-	} `json:"pg_config"`
-	Entries []entry `json:"entries"`
+// dump is a rank's dump, with its entries in either form.
+type dump[entries any] struct {
+	Version string           `json:"version"`
+	Groups  map[string]group `json:"pg_config"`
+	Entries entries          `json:"entries"`
+}
+
+type group struct {
+	Name  string   `json:"name"`
+	Desc  string   `json:"desc"`
+	Ranks rankList `json:"ranks"`
 }
 
 // rankList is a text that holds a list of ranks; whoever writes a dump as JSON may have made it a list.
@@ -53,9 +55,9 @@ type entry struct {
 	Message     bool     `json:"is_p2p"`
 	Name        string   `json:"profiling_name"`
 	Created     int64    `json:"time_created_ns"`
-	Started     *int64   `json:"time_discovered_started_ns"`
-	Completed   *int64   `json:"time_discovered_completed_ns"`
-	Duration    *float64 `json:"duration_ms"`
+	Started     int64    `json:"time_discovered_started_ns"`
+	Completed   int64    `json:"time_discovered_completed_ns"`
+	Duration    float64  `json:"duration_ms"`
 	Inputs      [][]int  `json:"input_sizes"`
 	Outputs     [][]int  `json:"output_sizes"`
 	InputTypes  []string `json:"input_dtypes"`
@@ -70,6 +72,12 @@ type frame struct {
 	Name string `json:"name"`
 	File string `json:"filename"`
 	Line int64  `json:"line"`
+}
+
+// clear keeps the memory of lists alone.
+func (e *entry) clear() {
+	*e = entry{Group: e.Group[:0], Inputs: e.Inputs[:0], Outputs: e.Outputs[:0], InputTypes: e.InputTypes[:0],
+		OutputTypes: e.OutputTypes[:0], Frames: e.Frames[:0]}
 }
 
 // Is reports whether a file looks like a dump: by its first bytes.
@@ -92,47 +100,76 @@ func Parse(r io.Reader, file string) (*observed.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d dump
 	if bytes.HasPrefix(data, []byte{opProto}) {
-		err = d.unpickle(data)
-	} else {
-		err = d.parse(data)
+		return ofPickle(data, file, rank)
 	}
-	if err == nil {
-		err = d.check()
-	}
+	return ofJSON(data, file, rank)
+}
+
+// ofPickle looks at one entry after the other, all in the same memory.
+func ofPickle(data []byte, file string, rank int) (*observed.Recording, error) {
+	m := machines.Get().(*machine)
+	defer machines.Put(m)
+	v, err := m.unpickle(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return d.recording(file, rank)
-}
-
-func (d *dump) unpickle(data []byte) error {
-	m, v, err := unpickle(data)
+	var d dump[value]
+	a := &assigner{m, map[int64]reflect.Value{}, map[string]string{}, map[reflect.Type]*[]fieldOfKey{}}
+	wrong := a.fields(reflect.ValueOf(&d).Elem(), v)
+	if wrong == nil && d.Entries.kind != none && d.Entries.kind != list {
+		wrong = (&misfit{what: describe(d.Entries)}).under(".entries")
+	}
+	if wrong != nil {
+		return nil, fmt.Errorf("%s: %w", file, wrong)
+	}
+	out, err := begin(file, rank, d.Version, d.Groups)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a := &assigner{m, map[int64]reflect.Value{}, map[string]string{}}
-	if m := a.assign(reflect.ValueOf(d).Elem(), v); m != nil {
-		return m
+	var items []value
+	if d.Entries.kind == list {
+		items = m.of(d.Entries)
 	}
-	return nil
+	var e entry
+	out.Ops = make([]observed.Op, 0, len(items))
+	for i, item := range items {
+		e.clear()
+		if wrong := a.fields(reflect.ValueOf(&e).Elem(), item); wrong != nil {
+			return nil, fmt.Errorf("%s: %w", file, wrong.under(fmt.Sprintf(".entries[%d]", i)))
+		}
+		if err := out.add(&e); err != nil {
+			return nil, err
+		}
+	}
+	return &out.Recording, nil
 }
 
-func (d *dump) parse(data []byte) error {
+func ofJSON(data []byte, file string, rank int) (*observed.Recording, error) {
+	var d dump[[]entry]
 	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(d); err != nil {
-		return foreign.JSONError(data, dec, err)
+	if err := dec.Decode(&d); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, foreign.JSONError(data, dec, err))
 	}
-	return nil
+	out, err := begin(file, rank, d.Version, d.Groups)
+	if err != nil {
+		return nil, err
+	}
+	out.Ops = make([]observed.Op, 0, len(d.Entries))
+	for i := range d.Entries {
+		if err := out.add(&d.Entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return &out.Recording, nil
 }
 
-func (d *dump) check() error {
-	if d.Version == "" {
+func check(version string) error {
+	if version == "" {
 		return errors.New(`it has no "version": it is no dump of PyTorch's flight recorder`)
 	}
-	if major, _, _ := strings.Cut(d.Version, "."); major != "2" {
-		return fmt.Errorf("version %s: versions 2.x are read", d.Version)
+	if major, _, _ := strings.Cut(version, "."); major != "2" {
+		return fmt.Errorf("version %s: versions 2.x are read", version)
 	}
 	return nil
 }

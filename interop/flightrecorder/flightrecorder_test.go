@@ -82,6 +82,42 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestEntriesAreApart: a dump says the same pickled and as JSON, though entries lack what those before them have, and lists what longer
+// ones have.
+func TestEntriesAreApart(t *testing.T) {
+	const pickled = "\x80\x02}q\x00(X\x07\x00\x00\x00versionq\x01X\x03\x00\x00\x002.4q\x02X\x09\x00\x00\x00pg_configq\x03}q\x04X\x01\x00\x00" +
+		"\x000q\x05}q\x06(X\x04\x00\x00\x00nameq\x07h\x05X\x04\x00\x00\x00descq\x08X\x01\x00\x00\x00xq\x09X\x05\x00\x00\x00ranksq" +
+		"\x0aX\x06\x00\x00\x00[0, 4]q\x0busX\x07\x00\x00\x00entriesq\x0c]q\x0d(}q\x0e(X\x0d\x00\x00\x00process_groupq\x0fh\x05h" +
+		"\x09\x86q\x10X\x11\x00\x00\x00collective_seq_idq\x11K\x03X\x0e\x00\x00\x00profiling_nameq\x12X\x0f\x00\x00\x00nccl:all_r" +
+		"educeq\x13X\x05\x00\x00\x00stateq\x14X\x09\x00\x00\x00completedq\x15X\x07\x00\x00\x00retiredq\x16\x88X\x0f\x00\x00\x00ti" +
+		"me_created_nsq\x17K\x05X\x1a\x00\x00\x00time_discovered_started_nsq\x18K\x06X\x1c\x00\x00\x00time_discovered_completed_n" +
+		"sq\x19K\x07X\x0b\x00\x00\x00duration_msq\x1aG?\xf8\x00\x00\x00\x00\x00\x00X\x0b\x00\x00\x00input_sizesq\x1b]q\x1c(]q\x1d" +
+		"(K\x02K\x03e]q\x1eK\x04aeX\x0c\x00\x00\x00input_dtypesq\x1f]q (X\x04\x00\x00\x00Halfq!X\x05\x00\x00\x00Floatq\x22eX\x06" +
+		"\x00\x00\x00framesq#]q$}q%(h\x07X\x01\x00\x00\x00aq&X\x08\x00\x00\x00filenameq'X\x04\x00\x00\x00b.pyq(X\x04\x00\x00\x00l" +
+		"ineq)K\x03uau}q*(h\x0fh\x05\x85q+h\x12h\x13h\x14X\x07\x00\x00\x00startedq,h\x18Nh\x1b]q-]q.K\x05aah#]q/u}q0(h\x14X\x09" +
+		"\x00\x00\x00scheduledq1h\x0fh\x10h\x11K\x09h\x12X\x0e\x00\x00\x00nccl:broadcastq2h\x1b]q3(]q4(K\x05NeNeh\x1f]q5(h!h!eh#h" +
+		"$ueu."
+	const text = `{"version":"2.4","pg_config":{"0":{"name":"0","desc":"x","ranks":"[0, 4]"}},"entries":[{"process_group":["0","` +
+		`x"],"collective_seq_id":3,"profiling_name":"nccl:all_reduce","state":"completed","retired":true,"time_created_` +
+		`ns":5,"time_discovered_started_ns":6,"time_discovered_completed_ns":7,"duration_ms":1.5,"input_sizes":[[2,3],[` +
+		`4]],"input_dtypes":["Half","Float"],"frames":[{"name":"a","filename":"b.py","line":3}]},{"process_group":["0"]` +
+		`,"profiling_name":"nccl:all_reduce","state":"started","time_discovered_started_ns":null,"input_sizes":[[5]],"f` +
+		`rames":[]},{"state":"scheduled","process_group":["0","x"],"collective_seq_id":9,"profiling_name":"nccl:broadca` +
+		`st","input_sizes":[[5,null],null],"input_dtypes":["Half","Half"],"frames":[{"name":"a","filename":"b.py","line` +
+		`":3}]}]}`
+	a, err := Parse(strings.NewReader(pickled), "trace_4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Parse(strings.NewReader(text), "trace_4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(a, b) || len(a.Ops) != 3 || a.Ops[1].Bytes != 0 || a.Ops[1].Time != 0 || a.Ops[0].Begun != 6 || a.Ops[1].Begun != 0 {
+		t.Errorf("pickled %+v, as JSON %+v", a, b)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"trace", `{"version":"2.1"}`, "trace: dumps do not say whose they are: name it after its rank"},

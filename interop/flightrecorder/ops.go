@@ -15,38 +15,47 @@ import (
 	"railyard/model/units"
 )
 
-// recording is the dump in the words of this house.
-func (d *dump) recording(file string, rank int) (*observed.Recording, error) {
-	out := &observed.Recording{File: file, Rank: rank, Ops: make([]observed.Op, 0, len(d.Entries))}
-	at, texts := map[string]int{}, &phrases{known: map[string]string{}}
-	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
-		g := d.Groups[name]
+// recording is a dump in the words of this house, while it is made.
+type recording struct {
+	observed.Recording
+	at    map[string]int // groups by name
+	texts *phrases
+}
+
+func begin(file string, rank int, version string, groups map[string]group) (*recording, error) {
+	if err := check(version); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	out := &recording{observed.Recording{File: file, Rank: rank}, map[string]int{}, &phrases{known: map[string]string{}}}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[name]
 		ranks, err := members(string(g.Ranks))
 		if err != nil {
 			return nil, fmt.Errorf("%s: group %s: %w", file, name, err)
 		}
-		at[name] = len(out.Groups)
+		out.at[name] = len(out.Groups)
 		out.Groups = append(out.Groups, observed.Group{Name: name, About: g.Desc, Ranks: ranks})
 	}
-	for i := range d.Entries {
-		e := &d.Entries[i]
-		if len(e.Group) == 0 {
-			return nil, fmt.Errorf("%s: entry %d: it names no process group", file, i)
-		}
-		g, known := at[e.Group[0]]
-		if !known { // one whose ranks were not noted
-			g = len(out.Groups)
-			at[e.Group[0]] = g
-			out.Groups = append(out.Groups, observed.Group{Name: e.Group[0], About: strings.Join(e.Group[1:], " ")})
-		}
-		op, err := e.op(texts)
-		if err != nil {
-			return nil, fmt.Errorf("%s: entry %d: %w", file, i, err)
-		}
-		op.Group = g
-		out.Ops = append(out.Ops, op)
-	}
 	return out, nil
+}
+
+func (r *recording) add(e *entry) error {
+	if len(e.Group) == 0 {
+		return fmt.Errorf("%s: entry %d: it names no process group", r.File, len(r.Ops))
+	}
+	g, known := r.at[e.Group[0]]
+	if !known { // one whose ranks were not noted
+		g = len(r.Groups)
+		r.at[e.Group[0]] = g
+		r.Groups = append(r.Groups, observed.Group{Name: e.Group[0], About: strings.Join(e.Group[1:], " ")})
+	}
+	op, err := e.op(r.texts)
+	if err != nil {
+		return fmt.Errorf("%s: entry %d: %w", r.File, len(r.Ops), err)
+	}
+	op.Group = g
+	r.Ops = append(r.Ops, op)
+	return nil
 }
 
 // members reads a group's ranks: "[0, 1, 2]".
@@ -79,10 +88,10 @@ func (e *entry) op(texts *phrases) (observed.Op, error) {
 	}
 	_, name, _ := strings.Cut(e.Name, ":")
 	op := observed.Op{Seq: e.Seq, Name: strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_base"), Peer: -1, State: state,
-		TimedOut: e.Retired && state != observed.Completed, Created: e.Created, Begun: orZero(e.Started), Ended: orZero(e.Completed),
+		TimedOut: e.Retired && state != observed.Completed, Created: e.Created, Begun: e.Started, Ended: e.Completed,
 		Caller: e.caller(texts), Bytes: units.Bytes(size(e.Inputs, e.InputTypes))}
-	if e.Duration != nil && *e.Duration > 0 && *e.Duration < 1e12 {
-		op.Time = units.FromMicroseconds(1e3 * *e.Duration)
+	if e.Duration > 0 && e.Duration < 1e12 {
+		op.Time = units.FromMicroseconds(1e3 * e.Duration)
 	}
 	if strings.ContainsAny(name, "<>") { // no collective's name has an arrow
 		if m := message.FindStringSubmatch(e.Name); m != nil {
@@ -95,13 +104,6 @@ func (e *entry) op(texts *phrases) (observed.Op, error) {
 	}
 	op.Signature = e.signature(op.Name, texts)
 	return op, nil
-}
-
-func orZero(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // phrases are texts by what they say: of thousands of operations most say the same, which then costs no memory.

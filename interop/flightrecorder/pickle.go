@@ -4,27 +4,28 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // unpickle reads Python's pickled plain data (PEP 307, protocols 2 to 5): dictionaries by text, lists, tuples, texts, numbers. Nothing
 // is run: opcodes that name code are refused. Memory grows with the data alone, as nothing is copied that the data refers to twice.
-func unpickle(data []byte) (*machine, value, error) {
-	m := &machine{data: data}
-	for {
-		at := m.at
-		op, err := m.uint(1)
-		if err != nil {
-			return nil, value{}, err
+func (m *machine) unpickle(data []byte) (value, error) {
+	*m = machine{data: data, stack: m.stack[:0], memo: m.memo[:0], items: m.items[:0], room: m.room[:0]}
+	for m.at < len(data) {
+		at, op := m.at, data[m.at]
+		if m.at++; op == opStop {
+			return m.pop()
 		}
-		if op == opStop {
-			v, err := m.pop()
-			return m, v, err
-		}
-		if err := m.step(byte(op)); err != nil {
-			return nil, value{}, fmt.Errorf("byte %d: %w", at, err)
+		if err := m.step(op); err != nil {
+			return value{}, fmt.Errorf("byte %d: %w", at, err)
 		}
 	}
+	return value{}, errShort
 }
+
+// machines are done with a dump, and have room for another.
+var machines = sync.Pool{New: func() any { return &machine{} }}
 
 // The opcodes of plain data, as Python's pickletools names them.
 const (
@@ -68,34 +69,46 @@ type machine struct {
 	data  []byte
 	at    int
 	stack []value
-	memo  []value   // by number
-	items [][]value // of lists and dictionaries
-	room  []value   // for items of further ones
+	memo  []value // by number
+	items []span  // of lists and dictionaries
+	room  []value // of all items
 }
+
+// span is where the items of a sequence lie, and how many may.
+type span struct{ from, n, most int }
 
 // text is what a text says, within the data.
 func (m *machine) text(v value) []byte { return m.data[v.n : v.n+int64(v.size)] }
 
 // sequence is a new list or dictionary.
 func (m *machine) sequence(kind kind, items []value) value {
-	m.items = append(m.items, m.keep(items))
+	m.items = append(m.items, span{len(m.room), len(items), len(items)})
+	m.room = append(m.room, items...)
 	return value{kind: kind, n: int64(len(m.items) - 1)}
 }
 
-// keep copies what lies on the stack.
-func (m *machine) keep(items []value) []value {
-	const block = 1024
-	n := len(items)
-	if n == 0 {
-		return nil
+// of are the items of a sequence.
+func (m *machine) of(v value) []value {
+	s := m.items[v.n]
+	return m.room[s.from : s.from+s.n]
+}
+
+// add puts further items to a sequence, which moves to where there is room for as many again if it has none.
+func (m *machine) add(to value, items []value) {
+	s := &m.items[to.n]
+	if s.n+len(items) > s.most {
+		own := m.of(to)
+		s.from, s.most = len(m.room), s.n+len(items)
+		if s.n > 0 {
+			s.most *= 2
+		}
+		m.room = append(append(m.room, own...), items...)
+		spare := s.most - s.n - len(items)
+		m.room = slices.Grow(m.room, spare)[:len(m.room)+spare]
+	} else {
+		copy(m.room[s.from+s.n:], items)
 	}
-	if n > len(m.room) {
-		m.room = make([]value, max(n, block))
-	}
-	kept := m.room[:n:n]
-	m.room = m.room[n:]
-	copy(kept, items)
-	return kept
+	s.n += len(items)
 }
 
 var (
@@ -114,9 +127,13 @@ func (m *machine) bytes(n uint64) ([]byte, error) {
 
 // uint reads a little-endian number of so many bytes.
 func (m *machine) uint(width int) (uint64, error) {
-	b, err := m.bytes(uint64(width))
-	if err != nil {
-		return 0, err
+	if width > len(m.data)-m.at {
+		return 0, errShort
+	}
+	b := m.data[m.at : m.at+width]
+	m.at += width
+	if width == 1 {
+		return uint64(b[0]), nil
 	}
 	var v uint64
 	for i := width - 1; i >= 0; i-- {
@@ -296,11 +313,7 @@ func (m *machine) fill(op byte) error {
 	default:
 		return errStack
 	}
-	if m.items[into.n] == nil {
-		m.items[into.n] = m.keep(items)
-	} else {
-		m.items[into.n] = append(m.items[into.n], items...)
-	}
+	m.add(into, items)
 	return nil
 }
 
