@@ -18,10 +18,14 @@ type Noise struct {
 
 // steps are the bounds of steps of slowdowns, each to twice as much, and how likely a slowdown is in each, per unit: as likely by twice
 // as much (Jeffreys' prior of a scale).
-type steps struct{ bounds, likely []float64 }
+type steps struct {
+	bounds, likely []float64
+	repeats        float64
+	curves         []*curve // by number of tests
+}
 
 func (n *Noise) steps() *steps {
-	out := &steps{bounds: []float64{n.MinSlowdown}}
+	out := &steps{bounds: []float64{n.MinSlowdown}, repeats: n.Repeats}
 	for from := n.MinSlowdown; from < n.MaxSlowdown; from *= 2 {
 		to := min(2*from, n.MaxSlowdown)
 		out.bounds = append(out.bounds, to)
@@ -30,14 +34,19 @@ func (n *Noise) steps() *steps {
 	return out
 }
 
-// at is the logarithm of how likely a test is longer by some by a slowdown, known but for so much.
+// at is the logarithm of how likely a test is longer by some by a slowdown, known but for so much. Steps that lie far from it beside
+// others add nothing.
 func (s *steps) at(longer, wide float64) float64 {
+	from := 0
+	for from+2 < len(s.bounds) && longer-s.bounds[from+1] > reach*wide {
+		from++
+	}
 	share, last, tail := 0., 0., 0.
-	for i, bound := range s.bounds {
-		z := (bound - longer) / wide
+	for i := from; i < len(s.bounds); i++ {
+		z := (s.bounds[i] - longer) / wide
 		outer := math.Erfc(math.Abs(z)/math.Sqrt2) / 2 // beyond it
 		switch {
-		case i == 0:
+		case i == from:
 		case last >= 0:
 			share += (tail - outer) * s.likely[i-1]
 		case z <= 0:
@@ -45,9 +54,46 @@ func (s *steps) at(longer, wide float64) float64 {
 		default:
 			share += (1 - tail - outer) * s.likely[i-1]
 		}
-		last, tail = z, outer
+		if last, tail = z, outer; z > 0 && outer < 1e-12*share {
+			break
+		}
 	}
 	return math.Log(max(share, math.SmallestNonzeroFloat64))
+}
+
+// curve is steps.at for tests of one number, at points that are apart by a small share of how wide they are known.
+type curve struct {
+	from, apart float64
+	at          []float64
+}
+
+const (
+	finer = 16. // points within the width of a curve
+	reach = 8.  // widths that a curve goes beyond the bounds
+)
+
+// of is at for a mean of so many tests, off by their repeats alone: between points of a curve, which is smooth, and beyond them as a
+// normal distribution falls.
+func (s *steps) of(longer float64, tests int) float64 {
+	for len(s.curves) <= tests {
+		s.curves = append(s.curves, nil)
+	}
+	wide := s.repeats / math.Sqrt(float64(tests))
+	if s.curves[tests] == nil {
+		c := &curve{from: s.bounds[0] - reach*wide, apart: wide / finer}
+		for x := c.from; x <= s.bounds[len(s.bounds)-1]+reach*wide; x = c.from + float64(len(c.at))*c.apart {
+			c.at = append(c.at, s.at(x, wide))
+		}
+		s.curves[tests] = c
+	}
+	c := s.curves[tests]
+	point := (longer - c.from) / c.apart
+	end := float64(len(c.at) - 1)
+	if beyond := max(-point, point-end) / finer; beyond >= 0 {
+		return c.at[int(min(max(point, 0), end))] - beyond*(reach+beyond/2)
+	}
+	i := int(point)
+	return c.at[i] + (point-float64(i))*(c.at[i+1]-c.at[i])
 }
 
 // level is what some tests are off by together: their number, mean and squared deviations from it.
@@ -92,59 +138,80 @@ func (n *Noise) offset(l *level) (off normal, likely float64) {
 	return normal{l.mean * machine / wide, machine * own / wide}, likely
 }
 
-// slowed is the logarithm of how likely tests are that one fault slows, the same each time, by anything between the least and the most.
-func (p *Posterior) slowed(l *level, off normal) float64 {
-	if l.tests == 0 {
-		return 0
+// slowed is the logarithm of how likely tests are that faults slow, each the same each time, by anything between the least and the most: of
+// each fault the levels of its tests of several kinds, which it slows as likely all by the same as each by its own. All are off by the
+// same, which is summed over in steps where no healthy test says what that is: then tests of several faults may look like healthy ones.
+// It also says what tests are off by after them.
+func (p *Posterior) slowed(faults [][]*level, off normal) (float64, normal) {
+	of := make([]split, len(faults))
+	for i, levels := range faults {
+		of[i] = p.noise.split(levels)
 	}
-	return p.noise.scatter(l) + p.steps.at(l.mean-off.mean, math.Sqrt(off.variance+p.noise.Repeats*p.noise.Repeats/l.tests))
-}
-
-// together is the logarithm of how likely tests of several kinds are that one fault slows, by their levels: as likely all by the same as
-// each kind by its own.
-func (p *Posterior) together(levels []*level, off normal) float64 {
-	if len(levels) < 2 {
-		return p.apart(levels, off)
-	}
-	all := joined(levels)
-	same, apart := p.slowed(&all, off), p.apart(levels, off)
-	largest := max(same, apart)
-	return largest + math.Log((math.Exp(same-largest)+math.Exp(apart-largest))/2)
-}
-
-// apart is that of kinds that are slowed each by its own, all off by the same: which is summed over in steps where no healthy test says
-// what that is.
-func (p *Posterior) apart(levels []*level, off normal) (sum float64) {
-	repeats := p.noise.Repeats
-	if len(levels) < 2 || off.variance <= repeats*repeats {
-		for _, l := range levels {
-			sum += p.slowed(l, off)
+	if one := p.noise.Repeats * p.noise.Repeats; off.variance <= one {
+		sum := 0.
+		for i := range of {
+			sum += of[i].likely(func(l *level) float64 {
+				return p.steps.at(l.mean-off.mean, math.Sqrt(off.variance+one/l.tests))
+			})
 		}
-		return sum
+		return sum, off
 	}
-	constant := 0.
-	for _, l := range levels {
-		constant += p.noise.scatter(l)
-	}
-	reach, largest, all := 3*math.Sqrt(off.variance), math.Inf(-1), []float64(nil)
-	for x := off.mean - reach; x <= off.mean+reach; x += repeats {
-		likely := math.Log(off.density(x) * repeats)
-		for _, l := range levels {
-			likely += p.steps.at(l.mean-x, repeats/math.Sqrt(l.tests))
+	far, largest, all := 3*math.Sqrt(off.variance), math.Inf(-1), make([]float64, 0, 64)
+	for x := off.mean - far; x <= off.mean+far; x += p.noise.Repeats {
+		likely := off.logDensity(x) + math.Log(p.noise.Repeats)
+		for i := range of {
+			likely += of[i].likely(func(l *level) float64 { return p.steps.of(l.mean-x, int(l.tests)) })
 		}
 		all, largest = append(all, likely), max(largest, likely)
 	}
-	for _, x := range all {
-		sum += math.Exp(x - largest)
+	var sum, first, second float64
+	for i, x := range all {
+		q, at := math.Exp(x-largest), off.mean-far+float64(i)*p.noise.Repeats
+		sum, first, second = sum+q, first+q*at, second+q*at*at
 	}
-	return constant + largest + math.Log(sum)
+	mean := first / sum
+	return largest + math.Log(sum), normal{mean, max(second/sum-mean*mean, p.noise.Repeats*p.noise.Repeats)}
+}
+
+// split are the tests of a fault by kinds, and all together, with the logarithms of how likely they lie so far apart.
+type split struct {
+	kinds       []*level
+	all         level
+	apart, same float64
+}
+
+func (n *Noise) split(kinds []*level) (s split) {
+	for _, l := range kinds {
+		s.apart += n.scatter(l)
+	}
+	if s.kinds = kinds; len(kinds) > 1 {
+		s.all = joined(kinds)
+		s.same = n.scatter(&s.all)
+	}
+	return s
+}
+
+// likely is the logarithm of how likely they are where that of a level's mean is given.
+func (s *split) likely(at func(*level) float64) float64 {
+	apart := s.apart
+	for _, l := range s.kinds {
+		apart += at(l)
+	}
+	if len(s.kinds) < 2 {
+		return apart
+	}
+	same := s.same + at(&s.all)
+	largest := max(same, apart)
+	return largest + math.Log((math.Exp(same-largest)+math.Exp(apart-largest))/2)
 }
 
 // normal is a normal distribution.
 type normal struct{ mean, variance float64 }
 
-func (d normal) density(x float64) float64 {
-	return math.Exp(-(x-d.mean)*(x-d.mean)/d.variance/2) / math.Sqrt(2*math.Pi*d.variance)
+func (d normal) density(x float64) float64 { return math.Exp(d.logDensity(x)) }
+
+func (d normal) logDensity(x float64) float64 {
+	return -(x-d.mean)*(x-d.mean)/d.variance/2 - math.Log(2*math.Pi*d.variance)/2
 }
 
 // entropy is in nats.

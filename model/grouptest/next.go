@@ -3,6 +3,7 @@ package grouptest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -13,9 +14,13 @@ const Sure = 0.99
 // settled is how likely one set of faults has to be for testing to end. It is above Sure since how many faults there are and by how much
 // they slow tests is assumed: where the first few tests all touch faults that slow them alike, they look like healthy ones that are all
 // off by the same, and one or two tests more tell.
-const settled = 0.999
+const settled = 0.995
 
-// minInformation is how many nats a test has to be worth at least to be run.
+// worth is the share of what is not known that a test has to be expected to say at least to be run: else no number of tests that somebody
+// would run tells, as where both nodes of a leaf are as slow as one of them and the leaf's links would be.
+const worth = 0.01
+
+// minInformation is how many nats a test has to be worth at least, however little is not known.
 const minInformation = 1e-4
 
 // Next is the test that is worth most, by how much its result is expected to say of which parts are faulty. ok is false where all is known
@@ -24,7 +29,7 @@ func (p *Posterior) Next() (best Test, ok bool) {
 	if p.certain() {
 		return Test{}, false
 	}
-	highest, seen := minInformation, map[string]bool{}
+	highest, seen := max(minInformation, worth*p.unknown()), map[string]bool{}
 	for _, t := range p.candidates() {
 		key := fmt.Sprint(t)
 		if seen[key] {
@@ -36,6 +41,18 @@ func (p *Posterior) Next() (best Test, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// unknown is how many nats are not known of which faults there are: the entropy of sets, in whatever order they slow tests.
+func (p *Posterior) unknown() (nats float64) {
+	answers := map[string]float64{}
+	for i := range p.sets {
+		answers[fmt.Sprint(slices.Sorted(slices.Values(p.sets[i].atoms)))] += p.sets[i].p
+	}
+	for _, key := range slices.Sorted(maps.Keys(answers)) {
+		nats -= answers[key] * math.Log(answers[key])
+	}
+	return nats
 }
 
 // certain reports whether one set of nodes and groups is surely faulty, no other, and each node's fault is found in it. What else is

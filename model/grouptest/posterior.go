@@ -15,9 +15,10 @@ const (
 	kept, unlikely = 60, 12.
 	// exchanged is of how many sets faults are exchanged.
 	exchanged = 6
-	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason. At what rate faults
-	// come is not known, but for its mean (an exponential distribution): then each more is as much less likely than the one before.
-	expected = 2.
+	// expected is how many faults a cluster is expected to have before anything is tested: who tests has a reason, and tests are to find
+	// five faults as surely as one. At what rate faults come is not known, but for its mean (an exponential distribution): then each more
+	// is as much less likely than the one before.
+	expected = 8.
 )
 
 // Posterior is how likely each set of faults is after some tests.
@@ -125,50 +126,72 @@ func (p *Posterior) enumerate() {
 			break
 		}
 		best = max(best, next[0].p)
-		level = next[:min(len(next), kept)]
-		if i := slices.IndexFunc(level, func(s set) bool { return s.p < best-unlikely }); i >= 0 {
-			level = level[:i]
+		if i := slices.IndexFunc(next, func(s set) bool { return s.p < best-unlikely }); i >= 0 {
+			next = next[:i]
 		}
+		level = next[:min(len(next), kept)]
 		p.sets = append(p.sets, level...)
 	}
 	p.normalise(p.exchange(best))
 }
 
-// exchange goes on from the likeliest sets by putting another fault in the place of one, or none: what explains much with few faults
-// may hide several that explain it better. It returns the logarithm of the likeliest.
+// exchange goes on from the likeliest sets until these have no likelier neighbours: with another fault, or none, in the place of one, one
+// more at any place, or two in each other's. What explains much with few faults may hide several that explain it better. It returns the
+// logarithm of the likeliest.
 func (p *Posterior) exchange(best float64) float64 {
-	seen := map[string]bool{}
+	seen, done := map[string]bool{}, map[string]bool{}
 	for i := range p.sets {
 		seen[fmt.Sprint(p.sets[i].atoms)] = true
 	}
-	for better := true; better; {
-		better = false
+	for {
 		slices.SortStableFunc(p.sets, func(a, b set) int { return cmp.Compare(b.p, a.p) })
-		for _, s := range slices.Clone(p.sets[:min(len(p.sets), exchanged)]) {
-			for at := range s.atoms {
-				rest := slices.Delete(slices.Clone(s.atoms), at, at+1)
-				for a := -1; a < len(p.atoms); a++ {
-					atoms := rest
-					if a >= 0 {
-						atoms = slices.Insert(slices.Clone(rest), at, a)
-					}
-					key := fmt.Sprint(atoms)
-					if slices.Contains(rest, a) || seen[key] {
-						continue
-					}
-					seen[key] = true
-					x := p.of(atoms)
-					if x.p > best-unlikely {
-						p.sets = append(p.sets, x)
-					}
-					if x.p > best {
-						best, better = x.p, true
-					}
-				}
+		i := slices.IndexFunc(p.sets[:min(len(p.sets), exchanged)], func(s set) bool { return !done[fmt.Sprint(s.atoms)] })
+		if i < 0 {
+			return best
+		}
+		from := p.sets[i].atoms
+		done[fmt.Sprint(from)] = true
+		for _, atoms := range p.neighbours(from) {
+			key := fmt.Sprint(atoms)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if x := p.of(atoms); x.p > best-unlikely {
+				p.sets, best = append(p.sets, x), max(best, x.p)
 			}
 		}
 	}
-	return best
+}
+
+// neighbours are the sets that one step leads to.
+func (p *Posterior) neighbours(of []int) (out [][]int) {
+	for at := range len(of) + 1 {
+		for a := range p.atoms {
+			switch {
+			case slices.Contains(of, a):
+			case len(of) < most:
+				out = append(out, slices.Insert(slices.Clone(of), at, a))
+				fallthrough
+			default:
+				if at < len(of) {
+					other := slices.Clone(of)
+					other[at] = a
+					out = append(out, other)
+				}
+			}
+		}
+		if at == len(of) {
+			break
+		}
+		out = append(out, slices.Delete(slices.Clone(of), at, at+1))
+		for other := range at {
+			x := slices.Clone(of)
+			x[at], x[other] = x[other], x[at]
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // of is the set of some faults, those that slow tests most first.
@@ -235,16 +258,22 @@ func (p *Posterior) likelihood(s *set) (sum float64) {
 		off, likely := p.noise.offset(&healthy[by])
 		s.off[by], sum = off, sum+likely
 	}
-	slow := make([][]*level, p.by)
-	for a := range s.atoms {
-		clear(slow)
-		for k := range p.kinds {
-			if l := &s.slow[a*len(p.kinds)+k]; l.tests > 0 {
-				slow[p.kinds[k].by] = append(slow[p.kinds[k].by], l)
+	for by := range s.off {
+		var faults [][]*level
+		for a := range s.atoms {
+			var kinds []*level
+			for k := range p.kinds {
+				if l := &s.slow[a*len(p.kinds)+k]; p.kinds[k].by == by && l.tests > 0 {
+					kinds = append(kinds, l)
+				}
+			}
+			if kinds != nil {
+				faults = append(faults, kinds)
 			}
 		}
-		for by := range slow {
-			sum += p.together(slow[by], s.off[by])
+		if faults != nil {
+			likely, off := p.slowed(faults, s.off[by])
+			s.off[by], sum = off, sum+likely
 		}
 	}
 	return sum
