@@ -40,7 +40,10 @@ func Calls(r io.Reader, file string) ([]observed.Call, error) {
 	if err := dec.Decode(&d); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, foreign.JSONError(data, dec, err))
 	}
-	one := d.head(0)
+	one, err := d.head(0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	kind, err := collective.Parse(one.name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its \"args\" do not name the test: %w", file, err)

@@ -63,7 +63,10 @@ func ParseJSON(r io.Reader, file, given string, ranks int) (*measurement.Set, er
 	if len(d.Results) == 0 {
 		return nil, fmt.Errorf("%s: has no \"results\"", file)
 	}
-	one := d.head(ranks)
+	one, err := d.head(ranks)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	for i, x := range d.Results {
 		if x.OutOfPlace == nil || x.OutOfPlace.Time == nil {
 			return nil, fmt.Errorf("%s: result %d has no time out of place", file, i)
@@ -83,15 +86,22 @@ func ParseJSON(r io.Reader, file, given string, ranks int) (*measurement.Set, er
 	return joined(file, []run{one}, given)
 }
 
+// maxGPUs bounds the GPUs of a process.
+const maxGPUs = 1024
+
 // head is what the document says of the run.
-func (d *document) head(ranks int) run {
+func (d *document) head(ranks int) (run, error) {
 	one := run{graph: d.Config.Graph > 0, known: map[string]bool{}, ranks: map[string]int{}}
 	if len(d.Args) > 0 {
 		if m := binaryName.FindStringSubmatch(d.Args[0]); m != nil {
 			one.name = m[1]
 		}
 	}
-	per := max(d.Config.Threads, 1) * max(d.Config.GPUs, 1)
+	threads, gpus := max(d.Config.Threads, 1), max(d.Config.GPUs, 1)
+	if threads > maxGPUs || gpus > maxGPUs/threads {
+		return one, fmt.Errorf(`"config" has %d GPUs a thread and %d threads: a process has %d GPUs at most`, gpus, threads, maxGPUs)
+	}
+	per := threads * gpus
 	if at := d.Config.Devices; len(at) > 1 && at[1].Rank == at[0].Rank+1 {
 		per = 1
 	}
@@ -105,5 +115,5 @@ func (d *document) head(ranks int) run {
 			one.known[strconv.Itoa(i)] = true
 		}
 	}
-	return one
+	return one, nil
 }

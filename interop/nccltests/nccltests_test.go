@@ -237,6 +237,7 @@ func TestIterationsOfProcesses(t *testing.T) {
 		{"out_of_place_per_iter", "other", "j: it has no times of iterations"},
 		{"all_reduce_perf", "gossip_perf", `j: its "args" do not name the test`},
 		{`"version":3`, `"version":3]`, "j: line 1: "},
+		{`"ngpus":2`, `"ngpus":333333332`, `j: "config" has 333333332 GPUs a thread and 1 threads: a process has 1024 GPUs at most`},
 	} {
 		if _, err := Calls(strings.NewReader(strings.ReplaceAll(perProcess, c.from, c.to)), "j"); err == nil ||
 			!strings.HasPrefix(err.Error(), c.want) {
