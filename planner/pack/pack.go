@@ -10,10 +10,6 @@ import (
 
 // Options limit the search for trees.
 type Options struct {
-	K int64 // in how many parts each root's data may go, or a divisor of it; 0: as many as it takes
-	// Effort is for how long lower trees are sought where they come from exact packing, in
-	// arcs that flows look at; the first try is always finished. 0: two million, some 20 ms; five times as many find hardly better ones.
-	Effort int
 	// Work is how many arcs settling may look at (see settling), for an all-reduce beside those of the all-gather that serves it; a
 	// first round is always finished. 0: DefaultWork.
 	Work int
@@ -84,9 +80,6 @@ type search struct {
 }
 
 func newSearch(g *Graph, use Use, root int, o Options, bound Result) *search {
-	if o.Effort == 0 {
-		o.Effort = 2_000_000
-	}
 	return &search{g: g, use: use, root: root, o: o, bound: bound, left: cmp.Or(o.Work, DefaultWork)}
 }
 
@@ -146,6 +139,10 @@ func (s *search) forward(g *Graph) *Graph {
 // packer packs trees into a graph of ranks alone, in k parts of the data, 0: as many as it takes.
 type packer func(g *Graph, k int64, effort int) (*Packing, error)
 
+// fullEffort is for how long lower trees are sought where they come from exact packing, in arcs that flows look at, some 20 ms; the first
+// try is always finished. Five times as many find hardly better ones.
+const fullEffort = 2_000_000
+
 // mostExact is up to how many ranks times transfers trees are packed exactly: a second or two.
 const mostExact = 80_000
 
@@ -194,15 +191,15 @@ func (s *search) exactly(pack packer) (failed error) {
 // inParts packs with as many parts as it takes, and with fewer: messages are larger then, and where other links than those
 // of the transfers are scarce, they may even do more.
 func (s *search) inParts(g *Graph, pack packer) error {
-	p, err := pack(g, s.o.K, s.o.Effort)
+	p, err := pack(g, 0, fullEffort)
 	if err != nil {
 		return err
 	}
 	if s.consider(p) && (s.g.Direct() || s.g.Ranks > mostLower) && p.K <= fewParts {
 		return nil // with fewer parts, trees that do the same may be lower, but not on direct links
 	}
-	for k := int64(1); s.o.K == 0 && k <= min(fewParts, p.K-1); k++ {
-		if p, err := pack(g, k, s.o.Effort/fewParts); err == nil {
+	for k := int64(1); k <= min(fewParts, p.K-1); k++ {
+		if p, err := pack(g, k, fullEffort/fewParts); err == nil {
 			s.consider(p)
 		}
 	}
@@ -226,7 +223,7 @@ func (s *search) consider(p *Packing) bool {
 }
 
 func (s *search) keep(p *Packing, few bool) bool {
-	if s.o.K > 0 && s.o.K%p.K != 0 || p.evaluate(s.bound, s.routes) != nil {
+	if p.evaluate(s.bound, s.routes) != nil {
 		return false // some transfer has no route
 	}
 	s.kept = append(s.kept, p)

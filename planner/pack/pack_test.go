@@ -114,7 +114,7 @@ func TestPackOnRandomGraphs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 23))
 	for i := range long.Or(8, 25) {
 		g := randomGraph(r, 8+r.IntN(17), 0)
-		if p := pack(t, g, Options{Effort: 1}); p.Share < 1 {
+		if p := pack(t, g, Options{}); p.Share < 1 {
 			t.Errorf("graph %d %v: %.4f of the bound", i, g.Edges, p.Share)
 		}
 	}
@@ -161,7 +161,7 @@ func TestPackInFewParts(t *testing.T) {
 	} {
 		g := fromTopology(t, load(t, c.name, 1))
 		for i, want := range c.best {
-			p := pack(t, g, Options{K: int64(i + 1), Effort: 1})
+			p := inParts(t, g, int64(i+1))
 			if p.K > int64(i+1) || p.Share < want {
 				t.Errorf("%s in %d parts: %d parts, share %.4f", c.name, i+1, p.K, p.Share)
 			}
@@ -172,7 +172,7 @@ func TestPackInFewParts(t *testing.T) {
 func TestPackDoesNotDependOnChance(t *testing.T) {
 	for _, name := range []string{"dgx1-v100", "pcie4-server"} {
 		g := fromTopology(t, load(t, name, 2))
-		a, b := pack(t, g, Options{Effort: 1}), pack(t, fromTopology(t, load(t, name, 2)), Options{Effort: 1})
+		a, b := pack(t, g, Options{}), pack(t, fromTopology(t, load(t, name, 2)), Options{})
 		if !slices.EqualFunc(a.Trees, b.Trees, func(x, y []Tree) bool {
 			return slices.EqualFunc(x, y, func(s, t Tree) bool { return s.Weight == t.Weight && slices.Equal(s.Parent, t.Parent) })
 		}) {

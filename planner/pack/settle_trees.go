@@ -20,7 +20,7 @@ func (s *search) settle(ways ...*arcs) error {
 		}
 		x := newSettling(ways, s.rootsOf(units))
 		if len(ways) > 1 {
-			x.anyRoot(s.g.Ranks, 10*s.o.Effort)
+			x.anyRoot(s.g.Ranks, 10*fullEffort)
 		}
 		if err := x.settle(float64(units)/s.bound.Rate.Float(), s.left); err != nil {
 			return err
@@ -41,9 +41,6 @@ func (s *search) settle(ways ...*arcs) error {
 // units are in how many units of the data of a root, or of all, trees are settled: in few first, since messages are larger then, and
 // in more; those as well of which the most fits on links.
 func (s *search) units(a *arcs) (out []int) {
-	if s.o.K > 0 {
-		return []int{int(s.o.K)}
-	}
 	n := s.g.Ranks
 	few, most := fewParts, max(mostUnits, mostShared/n)
 	if s.use.PerRoot() {

@@ -55,7 +55,7 @@ func (s *search) turned() bool {
 }
 
 func (s *search) allGather() (*Packing, error) {
-	if s.g.t != nil && !s.g.backwards && s.o.K == 0 {
+	if s.g.t != nil && !s.g.backwards {
 		return ForTopology(s.g.t, AllGather, 0, Options{Work: s.o.Work})
 	}
 	return Pack(s.g, s.o)
