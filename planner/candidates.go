@@ -44,7 +44,7 @@ func (r *request) treeStages(x *treeSet) []int {
 	}
 	// Chunks are whole bytes: of 1,400 and 1,500 slices, rounding takes less now of the one, now of the other.
 	all := []int{1, 8, 32, 128, 512, 1400, 1500, 2800}
-	if r.t.NumNodes() > 1 && !r.degraded() {
+	if r.t.NumBoxes() > 1 && !r.degraded() {
 		return all // equal nodes, which the simulator folds
 	}
 	return upTo(all, r.o.Budget.part(ofAllTrees)/max(hops, 1))
@@ -64,7 +64,7 @@ func (r *request) overPCIe(x *treeSet) bool {
 // degraded reports whether nodes differ since something has failed or is busy: nothing folds
 // then, and all messages have to be simulated.
 func (r *request) degraded() bool {
-	return r.t.NumNodes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
+	return r.t.NumBoxes() > 1 && (r.t.Healthy() != r.t || r.t.Idle() != r.t)
 }
 
 // upTo are the depths that are not too large; the least in any case.
@@ -249,22 +249,25 @@ func (r *request) depths(a *Algorithm) []int {
 // reroutedFar: beyond so many ranks rerouted rails come nearer to the bound than trees.
 func (r *request) reroutedFar() bool { return r.spec.Ranks > enoughToReroute && r.rerouted() }
 
-// healthy: where nodes are alike, hierarchies do what algorithms for others do.
-func healthy(r *request) bool { return !r.degraded() }
+// alike: where nodes are, hierarchies do what algorithms for others do.
+func alike(r *request) bool {
+	nodes := r.nodes()
+	return !r.degraded() && !slices.ContainsFunc(nodes, func(ranks []int32) bool { return len(ranks) != len(nodes[0]) })
+}
 
 func spareRing(r *request) bool { return r.o.Channels == 0 && len(r.ringOrders()) == 1 }
 
 // spareTrees: on degraded nodes, trees of all-reduces take up the budget that rerouted rails need, which come nearer to the bound there.
 func spareTrees(r *request) bool {
-	if r.t.NumNodes() == 1 {
+	if r.t.NumBoxes() == 1 {
 		return r.railShares().low >= enoughOfIslands
 	}
 	return r.degraded() && (r.reroutedFar() || r.spec.Kind == collective.AllReduce && r.railShares().share >= enoughOfRails)
 }
 
-func spareShares(r *request) bool { return r.t.NumNodes() > 1 && healthy(r) || r.reroutedFar() }
+func spareShares(r *request) bool { return r.t.NumBoxes() > 1 && alike(r) || r.reroutedFar() }
 
-func spareReroutes(r *request) bool { return healthy(r) || r.spec.Ranks <= maxRing && !r.rerouted() }
+func spareReroutes(r *request) bool { return alike(r) || r.spec.Ranks <= maxRing && !r.rerouted() }
 
 // few: up to three ranks, every tree is binomial or a star.
 func few(r *request) bool { return r.spec.Ranks < 4 }

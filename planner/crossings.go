@@ -19,11 +19,11 @@ func (r *request) ringOrders() [][]int32 {
 	}))
 }
 
-// nodes lists the ranks of each node.
+// nodes lists the ranks of each node: here and in all algorithms, of each box (see topology.BoxOf).
 func (r *request) nodes() [][]int32 {
-	out := make([][]int32, r.t.NumNodes())
+	out := make([][]int32, r.t.NumBoxes())
 	for rank := range r.spec.Ranks {
-		n := r.t.NodeOf(rank)
+		n := r.t.BoxOf(rank)
 		out[n] = append(out[n], int32(rank))
 	}
 	return slices.DeleteFunc(out, func(ranks []int32) bool { return len(ranks) == 0 })

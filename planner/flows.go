@@ -24,7 +24,7 @@ import (
 // collective communication schedules for direct-connect topologies", 2023.
 func buildFlows(r *request) (*schedule.Schedule, error) {
 	g, err := r.flowGraph()
-	if kind := r.spec.Kind; err != nil && r.t.NumNodes() > 1 && (kind == collective.SendRecv || slices.Contains(exchanges, kind)) {
+	if kind := r.spec.Kind; err != nil && r.t.NumBoxes() > 1 && (kind == collective.SendRecv || slices.Contains(exchanges, kind)) {
 		return r.flowsOverRails()
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *request) flowGraph() (*flowGraph, error) {
 	if n := r.spec.Ranks; n < 3 || n > maxFlowRanks {
 		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
 	}
-	if k := r.spec.Kind; r.t.NumNodes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
+	if k := r.spec.Kind; r.t.NumBoxes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
 		g, err := r.withGateways()
 		return &flowGraph{rates: g}, err
 	}

@@ -19,7 +19,7 @@ const maxRailUnits = 1 << 17
 func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 	switch kind := r.spec.Kind; {
 	case kind == collective.SendRecv:
-	case healthy(r), kind == collective.AllToAll && r.reroutedFar():
+	case alike(r), kind == collective.AllToAll && r.reroutedFar():
 		return nil, notApplicable("hierarchies or rerouted rails do the same in fewer messages")
 	}
 	if err := r.allRoutable(); err != nil {
@@ -35,7 +35,7 @@ func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 	}
 	sent, received := make([]float64, r.spec.Ranks), make([]float64, r.spec.Ranks)
 	eachDemand(r.spec, func(src, dst int, size float64) {
-		if r.t.NodeOf(src) != r.t.NodeOf(dst) {
+		if r.t.BoxOf(src) != r.t.BoxOf(dst) {
 			sent[src] += size
 			received[dst] += size
 		}
@@ -65,7 +65,7 @@ func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 // and from where it comes in to its destination. A rank that stands there twice has
 // nothing to do, so that all units cross at the same hop.
 func (r *request) overRails(src, dst int32, size float64, out, in *turns) []int32 {
-	if r.t.NodeOf(int(src)) == r.t.NodeOf(int(dst)) {
+	if r.t.BoxOf(int(src)) == r.t.BoxOf(int(dst)) {
 		return []int32{src, src, dst}
 	}
 	path := []int32{src, out.next(size), in.next(size), dst}

@@ -28,7 +28,7 @@ const maxSharedRanks = 256
 // railDepths: levels are the stages of the pipeline. Nothing folds, so that of many ranks
 // no long one is simulated.
 func railDepths(r *request) []int {
-	if x := r.railShares(); r.t.NumNodes() == 1 && x.err == nil {
+	if x := r.railShares(); r.t.NumBoxes() == 1 && x.err == nil {
 		return upTo([]int{1, 8, 32, 64, 128, 512, 1400}, r.o.Budget.part(ofAllTrees)/(len(x.trees.List)*r.spec.Ranks))
 	}
 	most := max(2048/r.spec.Ranks, 8)

@@ -54,7 +54,7 @@ func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, 
 // regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
 func regularTiers(r *request) bool {
 	dims, _ := r.t.Grid()
-	return healthy(r) && (len(dims) == len(r.t.NodeTiers())+2 || len(r.t.NodeTiers()) == 0)
+	return alike(r) && (len(dims) == len(r.t.NodeTiers())+2 || len(r.t.NodeTiers()) == 0)
 }
 
 // staggered is a channel twice, with half of the data each, in unlike numbers of slices:

@@ -53,7 +53,7 @@ func (r *request) reroutes() (*reroutes, error) {
 
 func (r *request) findReroutes(of collective.Kind) (*reroutes, error) {
 	nodes := r.nodes()
-	if len(nodes) < 2 || len(nodes) < r.t.NumNodes() {
+	if len(nodes) < 2 || len(nodes) < r.t.NumBoxes() {
 		return nil, notApplicable("it is for several nodes")
 	}
 	b := &reroutes{}
@@ -93,13 +93,13 @@ func (r *request) findReroutes(of collective.Kind) (*reroutes, error) {
 // railOf is a rank's place in its node before anything was lost.
 func (r *request) railOf() func(rank int32) int {
 	t := r.t.Healthy()
-	first := make([]int, t.NumNodes())
+	first := make([]int, t.NumBoxes())
 	for x := t.NumRanks() - 1; x >= 0; x-- {
-		first[t.NodeOf(x)] = x
+		first[t.BoxOf(x)] = x
 	}
 	return func(rank int32) int {
 		x := r.t.OriginalRank(int(rank))
-		return x - first[t.NodeOf(x)]
+		return x - first[t.BoxOf(x)]
 	}
 }
 

@@ -36,7 +36,7 @@ func buildRing(r *request) (*schedule.Schedule, error) {
 // another, each joining the ranks along one dimension of a grid (rails without a spine,
 // ASTRA-sim's multi-dimensional networks): a ring then runs along each dimension.
 func (r *request) separateDimensions() bool {
-	if r.t.NumNodes() < 2 || r.allRoutable() == nil {
+	if r.t.NumBoxes() < 2 || r.allRoutable() == nil {
 		return false
 	}
 	_, err := r.grid()
@@ -84,7 +84,7 @@ func (r *request) allRoutableOver(orders [][]int32) error {
 // where some hop inside the only node is not over a direct link of its own.
 func (r *request) ringShares(orders [][]int32) []int64 {
 	rates := r.directRates
-	if r.t.NumNodes() > 1 {
+	if r.t.NumBoxes() > 1 {
 		rates = r.networkRates
 	}
 	out := slices.Repeat([]int64{1}, len(orders))

@@ -54,7 +54,7 @@ func (r *request) networkRates(orders [][]int32) []int64 {
 
 // cross visits the links of the network on a hop between nodes, with how often its data cross them.
 func (r *request) cross(from, to int, visit func(l topology.LinkID, times float64)) {
-	if r.t.NodeOf(from) == r.t.NodeOf(to) {
+	if r.t.BoxOf(from) == r.t.BoxOf(to) {
 		return
 	}
 	route, err := r.router.Route(from, to)

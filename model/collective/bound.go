@@ -325,7 +325,7 @@ func nearest(t *topology.Topology, d topology.DeviceID, used []bool, group []int
 
 // rankCut adds up what a rank's transfers can use: its scale-up links; its PCIe links
 // where a peer of its node is reached over them; else, behind PCIe, its NICs where
-// there is another node.
+// there is another box.
 func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cut {
 	d := t.Ranks()[r]
 	c := cut{name: t.DeviceName(d), ranks: 1, root: root}
@@ -388,20 +388,20 @@ func neighbours(t *topology.Topology, r int) []int {
 	return out
 }
 
-// rankOfNeighbourNode is a rank of the next node, or else of the one before, as near to r's place
-// in its own node as can be: a short route; −1 where there is one node only.
-func rankOfNeighbourNode(t *topology.Topology, r int) int {
+// rankOfNeighbourBox is a rank of the next box, or else of the one before, as near to r's place
+// in its own box as can be: a short route; −1 where there is one box only.
+func rankOfNeighbourBox(t *topology.Topology, r int) int {
 	first, end := r, r+1
-	for first > 0 && t.NodeOf(first-1) == t.NodeOf(r) {
+	for first > 0 && t.BoxOf(first-1) == t.BoxOf(r) {
 		first--
 	}
-	for end < t.NumRanks() && t.NodeOf(end) == t.NodeOf(r) {
+	for end < t.NumRanks() && t.BoxOf(end) == t.BoxOf(r) {
 		end++
 	}
 	switch {
 	case end < t.NumRanks():
 		last := end
-		for last+1 < t.NumRanks() && t.NodeOf(last+1) == t.NodeOf(end) {
+		for last+1 < t.NumRanks() && t.BoxOf(last+1) == t.BoxOf(end) {
 			last++
 		}
 		return min(end+r-first, last)
@@ -413,7 +413,7 @@ func rankOfNeighbourNode(t *topology.Topology, r int) int {
 
 // networkRate is what the rank's NICs carry together, at most what its PCIe link does.
 func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
-	other := rankOfNeighbourNode(t, r)
+	other := rankOfNeighbourBox(t, r)
 	if other < 0 {
 		return 0
 	}

@@ -52,8 +52,11 @@ func (r *Router) portsOf(d DeviceID) *ports {
 func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
 	src, dst := r.portsOf(a), r.portsOf(b)
 	from, to := src.like, dst.like
-	if from == to {
-		from, to = a, b
+	if from == to { // two that are alike stand for all pairs of these
+		if _, ok := r.alike[from]; !ok {
+			r.alike[from] = [2]DeviceID{a, b}
+		}
+		from, to = r.alike[from][0], r.alike[from][1]
 	}
 	p, ok := r.scaled.find(from, to, func() (path, int, bool) {
 		p, ok := r.spread.findFitting(from, to, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })

@@ -20,8 +20,9 @@ type Router struct {
 	found  int               // trunks so far
 	scaled *routeCache[path] // through switches between nodes
 	ports  map[DeviceID]*ports
-	first  map[string]DeviceID // rank that was asked for, by its links to switches
-	ecmp   bool                // networks hash flows instead of spreading them
+	first  map[string]DeviceID      // rank that was asked for, by its links to switches
+	alike  map[DeviceID][2]DeviceID // by a rank that was asked for: two with the same links to switches
+	ecmp   bool                     // networks hash flows instead of spreading them
 	seed   uint64
 	pair   uint64 // identity of the ranks whose flows are being routed
 	flows  flows
@@ -45,7 +46,7 @@ type local[T any] struct {
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]local[Route]{}, onHost: map[nodePair]local[path]{},
 		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
-		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}}
+		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}, alike: map[DeviceID][2]DeviceID{}}
 }
 
 // Route is the route from one rank to another: direct links, else a scale-up switch,

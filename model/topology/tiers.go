@@ -80,11 +80,12 @@ func (t *Topology) rankTier(name string, of []int32) Tier {
 }
 
 // Grid lays the ranks out in mixed radix, outermost tier first and GPUs last, e.g.
-// [pods, nodes a pod, GPUs a node]. ok is false where groups differ in size or are
-// not runs of consecutive ranks; tiers that are not such runs are passed over.
+// [pods, nodes a pod, GPUs a node], nodes of one box together (see BoxOf). ok is false where
+// groups differ in size or are not runs of consecutive ranks; tiers that are not such runs are passed over.
 func (t *Topology) Grid() (dims []int32, ok bool) {
 	size := int32(1) // ranks in a group of the tier below
-	for i, tier := range t.tiers {
+	boxes := t.rankTier("box", t.boxes().of)
+	for i, tier := range append([]Tier{boxes}, t.tiers[1:]...) {
 		n := int32(len(t.ranks)) / int32(tier.Groups)
 		if !regular(tier, n) || n%size != 0 {
 			if i == 0 {
