@@ -15,15 +15,21 @@ import (
 func TestRacksReachTheBound(t *testing.T) {
 	short := []collective.Kind{collective.Gather, collective.Scatter, collective.SendRecv, collective.AllToAll}
 	kinds := append(short, collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce)
-	for _, nodes := range []int{20, 36} {
-		topo, err := topology.Load(topologies.Source, "gb200-nvl72", topology.Options{Nodes: nodes})
+	for _, x := range []struct {
+		nodes int
+		lost  []string
+	}{{20, nil}, {36, nil}, {36, []string{"nic:tray3/nic1"}}} {
+		topo, err := topology.Load(topologies.Source, "gb200-nvl72", topology.Options{Nodes: x.nodes})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(x.lost) > 0 {
+			topo = degrade(t, topo, x.lost...)
 		}
 		for _, kind := range long.Or(short, kinds) {
 			row := bestOf(t, topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "ideal", "")
 			if share := row.OfBound(); share < 0.92 || share > 1 {
-				t.Errorf("%d trays, %v by %s: %.2f %% of the bound", nodes, kind, planner.Name(row.Schedule), 100*share)
+				t.Errorf("%d trays without %v, %v by %s: %.2f %% of the bound", x.nodes, x.lost, kind, planner.Name(row.Schedule), 100*share)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func buildReroutedRails(r *request) (*schedule.Schedule, error) {
 // buildTieredRails is the same tier by tier: as many fewer messages as there are nodes for each group. Where
 // nodes are alike and groups of one size, hierarchical_two_shot is that.
 func buildTieredRails(r *request) (*schedule.Schedule, error) {
-	tiers := r.t.NodeTiers()
+	tiers := r.tiers()
 	if len(tiers) == 0 {
 		return nil, notApplicable("there is one tier only")
 	}
@@ -54,7 +54,25 @@ func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, 
 // regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
 func regularTiers(r *request) bool {
 	dims, _ := r.t.Grid()
-	return alike(r) && (len(dims) == len(r.t.NodeTiers())+2 || len(r.t.NodeTiers()) == 0)
+	tiers := len(r.tiers())
+	return alike(r) && (len(dims) == tiers+2 || tiers == 0)
+}
+
+// tiers are topology.NodeTiers of boxes: those whose groups are of whole boxes, and of more than one somewhere.
+func (r *request) tiers() (out [][]int32) {
+	for _, of := range r.t.NodeTiers() {
+		boxes, whole := make([]int32, r.t.NumBoxes()), true
+		for n := len(of) - 1; n >= 0; n-- {
+			boxes[r.t.BoxOfNode(n)] = of[n]
+		}
+		for n, group := range of {
+			whole = whole && boxes[r.t.BoxOfNode(n)] == group
+		}
+		if whole && int(boxes[len(boxes)-1])+1 < len(boxes) {
+			out = append(out, boxes)
+		}
+	}
+	return out
 }
 
 // staggered is a channel twice, with half of the data each, in unlike numbers of slices:

@@ -364,15 +364,16 @@ func (r *request) inClasses() bool {
 	}
 	root := -1
 	if r.spec.Kind.Rooted() {
-		root = r.t.NodeOf(r.spec.Root)
+		root = r.t.BoxOf(r.spec.Root)
 	}
 	b, err := r.reroutes()
 	return err == nil && r.symmetric(key{root, r.spec.Kind}, func() symmetry.Group {
 		return r.t.NodeTree(func(node int) int {
-			if node == root {
+			box := r.t.BoxOfNode(node)
+			if box == root {
 				return -1
 			}
-			return b.kind[node]
+			return b.kind[box]
 		})
 	})
 }

@@ -11,7 +11,10 @@ type boxes struct {
 // BoxOf is the box of a rank: nodes whose GPUs are on the same NVSwitches are one, as the trays of an NVL72 rack, since nothing
 // is gained there by treating a tray's GPUs otherwise than the rack's; any other node is one by itself, also where switches of
 // its own lead to further ones (NVLink Network), which may carry less.
-func (t *Topology) BoxOf(rank int) int { return int(t.boxes().of[t.NodeOf(rank)]) }
+func (t *Topology) BoxOf(rank int) int { return t.BoxOfNode(t.NodeOf(rank)) }
+
+// BoxOfNode is the box of a node.
+func (t *Topology) BoxOfNode(node int) int { return int(t.boxes().of[node]) }
 
 // NumBoxes is the number of boxes.
 func (t *Topology) NumBoxes() int { return t.boxes().count }
