@@ -19,7 +19,7 @@ func (r *request) ringOrders() [][]int32 {
 	}))
 }
 
-// nodes lists the ranks of each node: here and in all algorithms, of each box (see topology.BoxOf).
+// nodes lists the ranks of each node, which hierarchies, rings and flows take boxes for (see topology.BoxOf).
 func (r *request) nodes() [][]int32 {
 	out := make([][]int32, r.t.NumBoxes())
 	for rank := range r.spec.Ranks {

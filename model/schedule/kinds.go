@@ -160,10 +160,11 @@ func (m *kindMoves) spread(op *Op) bool {
 	return several(op.Src) || several(op.Dst) || slices.ContainsFunc(op.Srcs, several)
 }
 
-// sameButSets reports whether two operations differ in nothing but their sets, in whichever copy of scratch these lie: so both ends of
-// messages make the same parts of them.
+// sameButSets reports whether two operations differ in nothing but their sets: of messages in whichever copy of scratch these lie, so that
+// both ends make the same parts of them; what a rank does by itself in one copy may need what it did in another before.
 func (m *kindMoves) sameButSets(a, b *Op) bool {
-	alike := func(x, y Loc) bool { return x.Buf == y.Buf }
+	n := int32(len(m.segment))
+	alike := func(x, y Loc) bool { return x.Buf == y.Buf && (a.Peer >= 0 || x.Set.First/n == y.Set.First/n) }
 	return a.Kind == b.Kind && a.Peer == b.Peer && slices.Equal(a.Peers, b.Peers) && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) &&
 		slices.EqualFunc(a.Srcs, b.Srcs, alike)
 }

@@ -148,6 +148,20 @@ func TestKindsThatAreWrong(t *testing.T) {
 	}
 }
 
+// What a rank does by itself in several copies of scratch is not one part: of a node's chunk, the last operation counts, which is another
+// one for the node's own chunk than for others'.
+func TestOrderInCopiesOfScratch(t *testing.T) {
+	m := newKindMoves(&Kinds{Nodes: RankList{0, 0}, Of: []NodeKind{{Ranks: 1, Chunks: RankList{1}}}})
+	move := func(from, to ChunkSet) Op {
+		return Op{Kind: Copy, Peer: -1, Src: Loc{Buf: Scratch, Set: from}, Dst: Loc{Buf: Scratch, Set: to}}
+	}
+	own := Program{move(One(0), One(4)), move(Range(2, 2), Range(4, 2)), move(One(1), One(5))} // copies 0 and 1 to copy 2
+	turned := m.append(nil, []Program{own}, 1)
+	if first, last := turned[0].Src.Set.First, turned[2].Src.Set.First; first != 1 || last != 0 {
+		t.Errorf("the second node copies %d first and %d last, its own is 1", first, last)
+	}
+}
+
 // editKinds changes one operation of a program, or two chunks or two peers throughout.
 func editKinds(rng *rand.Rand, ops Program, ranks int32) Program {
 	i, j, a, b := rng.IntN(len(ops)), rng.IntN(len(ops)), rng.Int32N(ranks), rng.Int32N(ranks)

@@ -87,7 +87,7 @@ func (t *Topology) Grid() (dims []int32, ok bool) {
 	boxes := t.rankTier("box", t.boxes().of)
 	for i, tier := range append([]Tier{boxes}, t.tiers[1:]...) {
 		n := int32(len(t.ranks)) / int32(tier.Groups)
-		if !regular(tier, n) || n%size != 0 {
+		if !regular(tier, n) || n%size != 0 || i > 0 && n == size {
 			if i == 0 {
 				return nil, false
 			}
