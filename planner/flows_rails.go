@@ -26,11 +26,11 @@ func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 		return nil, err
 	}
 	nodes, pairs := r.nodes(), r.pairs()
-	units := min(mostUnits, max(2, allUnits/pairs))
+	units, spread := min(mostUnits, max(2, allUnits/pairs)), pairs
 	if rails := len(nodes[0]); r.spec.Kind == collective.SendRecv { // of a node, one rank sends to others, which takes all rails
-		units = rails * max(1, min(ofFewPairs, maxRailUnits/pairs)/rails)
+		units, spread = rails*max(1, min(ofFewPairs, maxRailUnits/pairs)/rails), len(nodes)
 	}
-	if len(nodes) < 2 || pairs*units > maxRailUnits {
+	if len(nodes) < 2 || spread*units > maxRailUnits {
 		return nil, notApplicable("it is for several nodes, and for up to %d units of data", maxRailUnits)
 	}
 	sent, received := make([]float64, r.spec.Ranks), make([]float64, r.spec.Ranks)

@@ -122,11 +122,13 @@ func (d *detours) paths() (out []schedule.Path) {
 	}
 	otherwise := make([]bool, n)
 	for u := range n {
-		_, otherwise[u] = d.path(u, (u+n/d.t.NumNodes())%n)
+		if v := d.t.RankOfNextBox(u); v >= 0 {
+			_, otherwise[u] = d.path(u, v)
+		}
 	}
 	for u := range n {
 		for v := range n {
-			if d.t.NodeOf(u) != d.t.NodeOf(v) && !otherwise[u] && !otherwise[v] {
+			if d.t.BoxOf(u) != d.t.BoxOf(v) && !otherwise[u] && !otherwise[v] {
 				continue
 			}
 			if p, changed := d.path(u, v); changed {

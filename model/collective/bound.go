@@ -388,32 +388,9 @@ func neighbours(t *topology.Topology, r int) []int {
 	return out
 }
 
-// rankOfNeighbourBox is a rank of the next box, or else of the one before, as near to r's place
-// in its own box as can be: a short route; −1 where there is one box only.
-func rankOfNeighbourBox(t *topology.Topology, r int) int {
-	first, end := r, r+1
-	for first > 0 && t.BoxOf(first-1) == t.BoxOf(r) {
-		first--
-	}
-	for end < t.NumRanks() && t.BoxOf(end) == t.BoxOf(r) {
-		end++
-	}
-	switch {
-	case end < t.NumRanks():
-		last := end
-		for last+1 < t.NumRanks() && t.BoxOf(last+1) == t.BoxOf(end) {
-			last++
-		}
-		return min(end+r-first, last)
-	case first > 0:
-		return first - 1
-	}
-	return -1
-}
-
 // networkRate is what the rank's NICs carry together, at most what its PCIe link does.
 func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
-	other := rankOfNeighbourBox(t, r)
+	other := t.RankOfNextBox(r)
 	if other < 0 {
 		return 0
 	}

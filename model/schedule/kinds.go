@@ -160,11 +160,10 @@ func (m *kindMoves) spread(op *Op) bool {
 	return several(op.Src) || several(op.Dst) || slices.ContainsFunc(op.Srcs, several)
 }
 
-// sameButSets reports whether two operations differ in nothing but their sets: of messages in whichever copy of scratch these lie, so that
-// both ends make the same parts of them; what a rank does by itself in one copy may need what it did in another before.
+// sameButSets reports whether two operations differ in nothing but their sets, in whichever copy of scratch these lie: so both ends of
+// messages make the same parts of them.
 func (m *kindMoves) sameButSets(a, b *Op) bool {
-	n := int32(len(m.segment))
-	alike := func(x, y Loc) bool { return x.Buf == y.Buf && (a.Peer >= 0 || x.Set.First/n == y.Set.First/n) }
+	alike := func(x, y Loc) bool { return x.Buf == y.Buf }
 	return a.Kind == b.Kind && a.Peer == b.Peer && slices.Equal(a.Peers, b.Peers) && alike(a.Src, b.Src) && alike(a.Dst, b.Dst) &&
 		slices.EqualFunc(a.Srcs, b.Srcs, alike)
 }
@@ -269,8 +268,8 @@ func signature(part []Op) string {
 }
 
 // preserved reports whether permutations leave operations as they are together: what these do with the
-// chunks of a node, in whatever order, they do with those of all nodes of its kind, and with those of no two at once. What is done with a
-// node's chunks is compared by the sum of hashes (see relabelling).
+// chunks of a node, and in which order, they do with those of all nodes of its kind, and with those of no two at once. What is done with
+// a node's chunks is compared by a hash.
 func (m *kindMoves) preserved(part []Op) bool {
 	does := make([]uint64, len(m.Nodes)) // by node
 	for i := range part {
@@ -278,7 +277,7 @@ func (m *kindMoves) preserved(part []Op) bool {
 			return false
 		}
 		for _, x := range m.uses {
-			does[x.node] += x.use
+			does[x.node] = symmetry.Mix(does[x.node], x.use)
 		}
 	}
 	for node, kind := range m.Nodes {

@@ -1,16 +1,14 @@
 package topology
 
-import "railyard/model/symmetry"
-
-// boxes are the boxes of nodes, numbered by their first nodes.
+// boxes are the boxes of nodes.
 type boxes struct {
 	of    []int32 // by node
 	count int
 }
 
-// BoxOf is the box of a rank: nodes whose GPUs are on the same NVSwitches are one, as the trays of an NVL72 rack, since nothing
-// is gained there by treating a tray's GPUs otherwise than the rack's; any other node is one by itself, also where switches of
-// its own lead to further ones (NVLink Network), which may carry less.
+// BoxOf is the box of a rank: consecutive nodes whose GPUs NVSwitches join without links between switches are one, as the trays of an
+// NVL72 rack, since nothing is gained there by treating a tray's GPUs otherwise than the rack's; any other node is one by itself, also
+// where switches of its own lead to further ones (NVLink Network), which may carry less.
 func (t *Topology) BoxOf(rank int) int { return t.BoxOfNode(t.NodeOf(rank)) }
 
 // BoxOfNode is the box of a node.
@@ -21,23 +19,38 @@ func (t *Topology) NumBoxes() int { return t.boxes().count }
 
 func (t *Topology) boxes() boxes {
 	type key struct{}
-	return Once(t, key{}, t.findBoxes)
+	return Once(t, key{}, func() boxes {
+		first := t.joined(false)
+		x := boxes{of: make([]int32, len(first))}
+		for n := range first {
+			if n == 0 || first[n] != first[n-1] {
+				x.count++
+			}
+			x.of[n] = int32(x.count - 1)
+		}
+		return x
+	})
 }
 
-func (t *Topology) findBoxes() boxes {
-	nodes := t.NumNodes()
-	sets := symmetry.NewOrbits(nodes + len(t.devices))
-	for _, l := range t.links {
-		for _, ends := range [2][2]DeviceID{{l.From, l.To}, {l.To, l.From}} {
-			if gpu, sw := t.devices[ends[0]], t.devices[ends[1]]; gpu.Kind == GPU && sw.Kind == NVSwitch {
-				sets.Join(int(gpu.Node), nodes+int(ends[1]))
-			}
+// RankOfNextBox is a rank of the next box, or else of the one before, as near to r's place
+// in its own box as can be: a short route; −1 where there is one box only.
+func (t *Topology) RankOfNextBox(r int) int {
+	first, end := r, r+1
+	for first > 0 && t.BoxOf(first-1) == t.BoxOf(r) {
+		first--
+	}
+	for end < t.NumRanks() && t.BoxOf(end) == t.BoxOf(r) {
+		end++
+	}
+	switch {
+	case end < t.NumRanks():
+		last := end
+		for last+1 < t.NumRanks() && t.BoxOf(last+1) == t.BoxOf(end) {
+			last++
 		}
+		return min(end+r-first, last)
+	case first > 0:
+		return first - 1
 	}
-	first := make([]int, nodes)
-	for n := range first {
-		first[n] = sets.First(n)
-	}
-	x := symmetry.Number(first)
-	return boxes{x.Of, len(x.First)}
+	return -1
 }
