@@ -52,8 +52,10 @@ func (d *DoctorDocument) Faults() (n int) {
 	return n
 }
 
-// OfJob reports whether only a job spoke of itself.
-func (d *DoctorDocument) OfJob() bool { return d.Words > 0 && d.Judged == 0 }
+// OfJob reports whether only a job spoke of itself: nothing of a machine was judged, and nothing of one is asked for.
+func (d *DoctorDocument) OfJob() bool {
+	return d.Judged == 0 && (d.Words > 0 || len(d.Read) > 0 && len(d.Collect) == 0)
+}
 
 // Rules is how many rules there are.
 func (d *DoctorDocument) Rules() int { return d.Judged + len(d.Unjudged) }

@@ -142,7 +142,7 @@ func doctorDocument(d *doctor.Diagnosis, e *evidence) *report.DoctorDocument {
 	for _, err := range e.lost {
 		out.Notes = append(out.Notes, "not read: "+err.Error())
 	}
-	if d.Uncosted != "" && (d.Judged > 0 || words == 0) {
+	if d.Uncosted != "" && !out.OfJob() {
 		out.Notes = append(out.Notes, "costs are not known: "+d.Uncosted)
 	}
 	for i := range d.Findings {

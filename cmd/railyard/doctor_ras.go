@@ -55,11 +55,11 @@ func (e *evidence) roll(ctx context.Context, address, which string) (*observed.R
 		return nil, err
 	}
 	file := fmt.Sprintf("%s answer of %s", which, address)
-	roll, err := ncclras.Parse(bytes.NewReader(data), file)
+	rolls, err := ncclras.Parse(bytes.NewReader(data), file)
 	if err != nil {
 		return nil, fmt.Errorf("%s", oneLine(err))
 	}
-	e.words.rolls = append(e.words.rolls, roll)
-	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: "NCCL's RAS"})
-	return roll, nil
+	e.words.rolls = append(e.words.rolls, rolls...)
+	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: rasKind})
+	return rolls[0], nil
 }

@@ -134,7 +134,9 @@ func evidenceNames() (names []string) {
 		names = append(names, k.name)
 	}
 	for _, k := range printedKinds {
-		names = append(names, k.name)
+		if !slices.Contains(names, k.name) {
+			names = append(names, k.name)
+		}
 	}
 	return names
 }
@@ -196,16 +198,30 @@ func (e *evidence) takeText(file string, data []byte) error {
 		return unknownKind{file: file, other: format}
 	}
 	i := slices.IndexFunc(evidenceKinds, func(k evidenceKind) bool { return k.detects(data) })
-	if k := slices.IndexFunc(printedKinds, func(k wordKind) bool { return i < 0 && k.detects(data) }); k >= 0 {
-		return e.takeKind(&printedKinds[k], file, bytes.NewReader(data))
-	}
 	if i < 0 {
-		return unknownKind{file: file, empty: len(bytes.TrimSpace(data)) == 0}
+		return e.takePrinted(file, data)
 	}
 	if err := evidenceKinds[i].read(&e.state, file, data); err != nil {
 		return fmt.Errorf("%s: %s", file, oneLine(err))
 	}
 	e.read = append(e.read, report.DoctorEvidence{File: file, Kind: evidenceKinds[i].name})
+	return nil
+}
+
+// takePrinted reads what a program has printed, as all kinds that it is of.
+func (e *evidence) takePrinted(file string, data []byte) error {
+	known := false
+	for i := range printedKinds {
+		if k := &printedKinds[i]; k.detects(data) {
+			known = true
+			if err := e.takeKind(k, file, bytes.NewReader(data)); err != nil {
+				return err
+			}
+		}
+	}
+	if !known {
+		return unknownKind{file: file, empty: len(bytes.TrimSpace(data)) == 0}
+	}
 	return nil
 }
 

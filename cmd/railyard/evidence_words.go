@@ -48,6 +48,7 @@ type words struct {
 	setups  []report.DoctorSetup // what NCCL set up, and chose, and what collectives took, once it is judged
 	choices []report.DoctorChoice
 	series  []report.DoctorSeries
+	timed   bool // something could be said of how long collectives take
 }
 
 // wordKind is a kind of file that a running job has written.
@@ -55,6 +56,7 @@ type wordKind struct {
 	name    string
 	detects func(head []byte) bool
 	read    func(e *evidence, file string, r io.Reader) error
+	times   bool // it says how long collectives took, and nothing else
 }
 
 // wordKinds are all of them. A file is of the first kind that detects it by its first bytes.
@@ -62,13 +64,9 @@ var wordKinds = []wordKind{
 	{"PyTorch's flight recorder", flightrecorder.Is, func(e *evidence, file string, _ io.Reader) error {
 		e.words.dumps = append(e.words.dumps, file)
 		return nil
-	}},
-	{"NCCL's RAS", ncclras.Is, func(e *evidence, file string, r io.Reader) error {
-		roll, err := ncclras.Parse(r, file)
-		e.words.rolls = append(e.words.rolls, roll)
-		return err
-	}},
-	{"NCCL's Inspector", inspector.Is, callsOf(inspector.Parse)},
+	}, false},
+	{rasKind, ncclras.IsJSON, readRolls, false},
+	{"NCCL's Inspector", inspector.Is, callsOf(inspector.Parse), true},
 	{"PyTorch's profiler", kineto.Is, func(e *evidence, file string, r io.Reader) error {
 		calls, note, err := kineto.Parse(r, file)
 		e.words.calls = append(e.words.calls, calls...)
@@ -76,18 +74,18 @@ var wordKinds = []wordKind{
 			e.state.Note("%s", note)
 		}
 		return err
-	}},
-	{"NCCL's profiler plugin", ncclprofiler.Is, func(e *evidence, file string, r io.Reader) error { return e.words.trace.Parse(r, file) }},
+	}, true},
+	{"NCCL's profiler plugin", ncclprofiler.Is, func(e *evidence, file string, r io.Reader) error { return e.words.trace.Parse(r, file) }, true},
 	{"railyard probe", measurement.AreLinks, func(e *evidence, file string, r io.Reader) error {
 		rows, err := measurement.ReadLinks(r, file)
 		e.rows = append(e.rows, rows...)
 		return err
-	}},
-	{"nccl-tests -J FILE -I 1", nccltests.IsJSON, callsOf(nccltests.Calls)},
+	}, false},
+	{"nccl-tests -J FILE -I 1", nccltests.IsJSON, callsOf(nccltests.Calls), true},
 	{"NCCL_DEBUG=INFO", nccllog.Is, func(e *evidence, file string, _ io.Reader) error {
 		e.words.logs = append(e.words.logs, file)
 		return nil
-	}},
+	}, false},
 }
 
 func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evidence, string, io.Reader) error {
@@ -98,11 +96,21 @@ func callsOf(parse func(io.Reader, string) ([]observed.Call, error)) func(*evide
 	}
 }
 
-const testsKind = "nccl-tests"
+func readRolls(e *evidence, file string, r io.Reader) error {
+	rolls, err := ncclras.Parse(r, file)
+	e.words.rolls = append(e.words.rolls, rolls...)
+	return err
+}
 
-// printedKinds are those that stand anywhere in what programs print, among NCCL's own words too.
+const (
+	rasKind   = "NCCL's RAS"
+	testsKind = "nccl-tests"
+)
+
+// printedKinds are those that stand anywhere in what programs print, among one another and among NCCL's own words too.
 var printedKinds = []wordKind{
-	{"PyTorch's watchdog", torchlog.Is, func(e *evidence, file string, r io.Reader) error { return e.words.given.Read(r, file) }},
+	{rasKind, ncclras.IsText, readRolls, false},
+	{"PyTorch's watchdog", torchlog.Is, func(e *evidence, file string, r io.Reader) error { return e.words.given.Read(r, file) }, false},
 	{testsKind, nccltests.Is, func(e *evidence, file string, r io.Reader) error {
 		set, err := nccltests.ParseText(r, file, "")
 		if err != nil {
@@ -117,7 +125,7 @@ var printedKinds = []wordKind{
 			}
 		}
 		return nil
-	}},
+	}, true},
 }
 
 // headOfWords is how much of a file tells its kind, in bytes.
@@ -153,6 +161,9 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 		e.noteAll(notes)
 	}
 	found := append(hang.OfRecordings(recordings), hang.OfRolls(e.words.rolls)...)
+	if len(recordings) == 0 {
+		found = append(found, hang.OfTimeouts(e.words.given.Timeouts())...)
+	}
 	if log != nil {
 		e.sayVariables(log.Variables)
 		e.saySends(log.Sends)
@@ -171,7 +182,7 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 	}
 	times := slow.Find(slices.Concat(e.words.calls, calls, tests), expect)
 	e.noteAll(times.Notes)
-	e.words.series = times.Series
+	e.words.series, e.words.timed = times.Series, times.Judged > 0
 	e.state.Findings = append(append(e.state.Findings, found...), times.Findings...)
 	return e.nothing()
 }
@@ -244,15 +255,16 @@ func (e *evidence) judgeLog(log *observed.Log, site study.Site, profile string) 
 // hostID tells hosts apart, so that they differ in it (NCCL's user guide, NCCL_HOSTID).
 const hostID = "NCCL_HOSTID"
 
-// judgedWords is how many files of a job's own words were judged: of results of nccl-tests, those that some prediction could be made of.
-func (e *evidence) judgedWords() (n int) {
-	predicted := slices.ContainsFunc(e.words.series, func(s report.DoctorSeries) bool { return s.ExpectedUS != nil })
+// judgedWords is how many files of a job's own words were judged: of those that only say how long collectives took, all where something
+// could be said of that.
+func (e *evidence) judgedWords() int {
+	files := map[string]bool{}
 	for _, r := range e.read {
-		if of, word := wordOf(r); word && (predicted || of.name != testsKind) {
-			n++
+		if of, word := wordOf(r); word && (e.words.timed || !of.times) {
+			files[r.File] = true
 		}
 	}
-	return n
+	return len(files)
 }
 
 // wordOf is the kind of a job's own words that a file is; false where it is of a machine.
@@ -374,8 +386,13 @@ func (e *evidence) readLogs() *observed.Log {
 	}
 	for _, file := range e.words.logs {
 		for _, k := range printedKinds {
-			err := opened(file, func(r io.Reader) error { return k.read(e, file, r) })
-			if err != nil && !errors.Is(err, nccltests.ErrNone) {
+			err := opened(file, func(r io.Reader) error {
+				if err := k.read(e, file, r); !errors.Is(err, nccltests.ErrNone) && !errors.Is(err, ncclras.ErrNone) {
+					return err
+				}
+				return nil
+			})
+			if err != nil {
 				e.state.Note("of %s's words in it: %v", k.name, err)
 			}
 		}

@@ -69,7 +69,7 @@ func TestAsk(t *testing.T) {
 			t.Fatal(err)
 		}
 		roll, err := Parse(bytes.NewReader(data), "live")
-		if err != nil || len(roll.Comms) == 0 || roll.Version != "2.28.9" {
+		if err != nil || len(roll[0].Comms) == 0 || roll[0].Version != "2.28.9" {
 			t.Errorf("%s: %+v, %v", file, roll, err)
 		}
 	}

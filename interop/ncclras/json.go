@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -52,7 +53,11 @@ type rank struct {
 	Counts map[string]int64 `json:"collective_counts"`
 }
 
-func parseJSON(data []byte, file string) (*observed.Roll, error) {
+func parseJSON(r io.Reader, file string) ([]*observed.Roll, error) {
+	data, err := foreign.Read(r, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&d); err != nil {
@@ -74,7 +79,7 @@ func parseJSON(data []byte, file string) (*observed.Roll, error) {
 		s.Counts, s.Errors = counts(c.Ranks), failures(c.Ranks)
 		roll.Comms = append(roll.Comms, s)
 	}
-	return roll, nil
+	return []*observed.Roll{roll}, nil
 }
 
 // counts sorts ranks by how many operations of each kind they have launched; kinds that nobody has launched are left out.

@@ -3,12 +3,13 @@
 package ncclras
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
-	"railyard/interop/foreign"
 	"railyard/model/observed"
 )
 
@@ -18,30 +19,31 @@ const (
 	maxLine   = 1 << 20
 )
 
-// Is reports whether a file looks like an answer: by its first bytes.
-func Is(head []byte) bool {
-	head = bytes.TrimSpace(head)
-	if bytes.HasPrefix(head, []byte("{")) {
-		return bytes.Contains(head, []byte(`"nccl_version"`)) && bytes.Contains(head, []byte(`"communicators_count"`))
-	}
-	return bytes.HasPrefix(head, []byte("NCCL version ")) && bytes.Contains(head, []byte("Job summary"))
+// IsJSON reports whether a file looks like an answer as JSON: by its first bytes.
+func IsJSON(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"nccl_version"`)) &&
+		bytes.Contains(head, []byte(`"communicators_count"`))
 }
 
-// Parse reads an answer in either format.
-func Parse(r io.Reader, file string) (*observed.Roll, error) {
-	data, err := foreign.Read(r, maxAnswer)
-	var roll *observed.Roll
-	if err == nil {
-		parse := parseText
-		if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-			parse = parseJSON
-		}
-		roll, err = parse(data, file)
+// IsText reports whether a text has answers, among whatever else a program has printed.
+func IsText(data []byte) bool {
+	return answerLine.Match(data) && bytes.Contains(data, []byte("\nJob summary"))
+}
+
+// ErrNone is the error of a text without an answer.
+var ErrNone = errors.New("it has no line \"NCCL version … compiled with CUDA\": it is no answer of NCCL's RAS")
+
+// Parse reads an answer as JSON, or all answers that a text has, one after the other; the error names file and line.
+func Parse(r io.Reader, file string) ([]*observed.Roll, error) {
+	in, parse := bufio.NewReader(r), parseText
+	if head, _ := in.Peek(in.Size()); bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		parse = parseJSON
 	}
+	rolls, err := parse(in, file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return roll, nil
+	return rolls, nil
 }
 
 // byOp orders counts: by kind, the most operations first.

@@ -19,14 +19,14 @@ func read(t *testing.T, name string) *observed.Roll {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !Is(data) {
+	if !IsJSON(data) && !IsText(data) {
 		t.Errorf("%s is not known for what it is", name)
 	}
-	roll, err := Parse(bytes.NewReader(data), name)
-	if err != nil {
-		t.Fatal(err)
+	rolls, err := Parse(bytes.NewReader(data), name)
+	if err != nil || len(rolls) != 1 {
+		t.Fatal(rolls, err)
 	}
-	return roll
+	return rolls[0]
 }
 
 func TestFormatsAgree(t *testing.T) {
@@ -104,10 +104,11 @@ TIMEOUT
 `
 
 func TestErrors(t *testing.T) {
-	roll, err := Parse(strings.NewReader(withErrors), "ras.txt")
-	if err != nil {
-		t.Fatal(err)
+	rolls, err := Parse(strings.NewReader(withErrors), "ras.txt")
+	if err != nil || len(rolls) != 1 {
+		t.Fatal(rolls, err)
 	}
+	roll := rolls[0]
 	want := []observed.Progress{
 		{Place: observed.Place{File: "ras.txt", Line: 30}, Comm: "0x00ff00ff00ff00ff", Ranks: 8, Missing: []observed.Absence{
 			{Member: observed.Member{Rank: 4, Host: "10.0.0.3", PID: 41, GPU: 4}},
@@ -121,13 +122,30 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A job that asks RAS again and again prints the answers among its own words.
+func TestAnswersInALog(t *testing.T) {
+	log := "[rank0] step 7\n" + withErrors + "[rank0] step 8\nNCCL version 2.28.9+cuda13.0\n" + withErrors
+	if !IsText([]byte(log)) || IsText([]byte("NCCL version 2.28.9+cuda13.0\nJob summary\n")) {
+		t.Error("answers in a log are not known, or others are")
+	}
+	rolls, err := Parse(strings.NewReader(log), "log")
+	if err != nil || len(rolls) != 2 {
+		t.Fatal(rolls, err)
+	}
+	for i, line := range []int{31, 80} {
+		if c := rolls[i].Comms; len(c) != 2 || c[0].Line != line || !c[0].Missing[1].Dead || c[0].Missing[0].Dead {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
-		{"", `ras: it has no line "NCCL version"`},
+		{"", `ras: it has no line "NCCL version … compiled with CUDA"`},
 		{"{}", `ras: it has no "nccl_version"`},
 		{"{\n\"communicators\": 3}", "ras: line 2: communicators: number does not belong there"},
 		{`{"nccl_version":"2","communicators":[{"size":-1}]}`, "ras: communicator : size -1"},
-		{"NCCL version 2\n#0-0 (ab) INCOMPLETE\n  Rank 99999999999 -- GPU 1 managed by process 1 on node a\n", "ras: line 3: "},
+		{"NCCL version 2 compiled with CUDA 12\n#0-0 (ab) INCOMPLETE\n  Rank 99999999999 -- GPU 1 managed by process 1 on node a\n", "ras: line 3: "},
 	} {
 		if _, err := Parse(strings.NewReader(c.data), "ras"); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.data, err, c.want)
@@ -145,14 +163,16 @@ func FuzzParse(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		roll, err := Parse(bytes.NewReader(data), "f")
+		rolls, err := Parse(bytes.NewReader(data), "f")
 		if err != nil {
 			return
 		}
-		for _, c := range roll.Comms {
-			for _, n := range c.Counts {
-				if n.Ranks < 0 || n.Ranks < len(n.Members) && strings.HasPrefix(strings.TrimSpace(string(data)), "{") {
-					t.Fatalf("%+v", n)
+		for _, roll := range rolls {
+			for _, c := range roll.Comms {
+				for _, n := range c.Counts {
+					if n.Ranks < 0 || n.Ranks < len(n.Members) && strings.HasPrefix(strings.TrimSpace(string(data)), "{") {
+						t.Fatalf("%+v", n)
+					}
 				}
 			}
 		}

@@ -2,8 +2,8 @@ package ncclras
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 
@@ -12,12 +12,12 @@ import (
 
 // The lines of the answer in the format text that say what is wrong (rasClientRunComms). Those of a communicator follow its head.
 var (
-	versionLine = regexp.MustCompile(`^NCCL version (\S+)`)
-	headLine    = regexp.MustCompile(`^#(\d+)-\d+ \(([0-9a-f]+)\) (INCOMPLETE|ERROR|MISMATCH)$`)
-	groupLine   = regexp.MustCompile(`^ *(\d+) +\d+ +\d+ +\S+ +(\d+) +\d+ +\S+ +\S+$`)
-	opLine      = regexp.MustCompile(`^  Communicator ranks have different (\S+) operation counts$`)
-	uptoLine    = regexp.MustCompile(`^  (\d+) ranks have (?:launched up to operation (\d+)|not launched any operations)$`)
-	rankLine    = regexp.MustCompile(`^  Rank (\d+)( has launched up to operation (\d+)| has not launched any operations)?` +
+	answerLine = regexp.MustCompile(`(?m)^NCCL version (\S+) compiled with CUDA`) // the first
+	headLine   = regexp.MustCompile(`^#(\d+)-\d+ \(([0-9a-f]+)\) (INCOMPLETE|ERROR|MISMATCH)$`)
+	groupLine  = regexp.MustCompile(`^ *(\d+) +\d+ +\d+ +\S+ +(\d+) +\d+ +\S+ +\S+$`)
+	opLine     = regexp.MustCompile(`^  Communicator ranks have different (\S+) operation counts$`)
+	uptoLine   = regexp.MustCompile(`^  (\d+) ranks have (?:launched up to operation (\d+)|not launched any operations)$`)
+	rankLine   = regexp.MustCompile(`^  Rank (\d+)( has launched up to operation (\d+)| has not launched any operations)?` +
 		`( has status \S+| reported .*?)? -- (?:GPU \d+(?: \(NVML (\d+)\))?|\[process)`)
 	placeLine = regexp.MustCompile(`GPU (\d+)(?: \(NVML \d+\))? managed by process (\d+) on node (\S+)$`)
 	errorLine = regexp.MustCompile(`^  (?:(\d+) ranks reported|Rank \d+ reported) (.+?)(?: -- .*)?$`)
@@ -26,7 +26,7 @@ var (
 
 // reader reads line by line: what a line means depends on the head before it.
 type reader struct {
-	roll  *observed.Roll
+	roll  *observed.Roll     // nil before the first answer
 	sizes map[string]int     // ranks of a communicator, by group
 	gone  map[[2]string]bool // processes that are considered dead: number and node
 	dead  bool               // their list is being read
@@ -36,18 +36,36 @@ type reader struct {
 	line  int
 }
 
-func parseText(data []byte, file string) (*observed.Roll, error) {
-	r := &reader{roll: &observed.Roll{File: file}, sizes: map[string]int{}, gone: map[[2]string]bool{}}
-	in := bufio.NewScanner(bytes.NewReader(data))
+func parseText(text io.Reader, file string) (rolls []*observed.Roll, err error) {
+	r := new(reader)
+	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxLine)
-	for in.Scan() {
-		r.line++
+	for line := 1; in.Scan(); line++ {
+		if m := answerLine.FindStringSubmatch(in.Text()); m != nil {
+			r.end()
+			r = &reader{roll: &observed.Roll{File: file, Version: m[1]}, sizes: map[string]int{}, gone: map[[2]string]bool{}}
+			rolls = append(rolls, r.roll)
+			continue
+		}
+		r.line = line
 		if err := r.read(in.Text()); err != nil {
-			return nil, fmt.Errorf("line %d: %w", r.line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", r.line+1, err)
+	}
+	r.end()
+	if len(rolls) == 0 {
+		return nil, ErrNone
+	}
+	return rolls, nil
+}
+
+// end marks those that are missing as dead where the answer says so.
+func (r *reader) end() {
+	if r.roll == nil {
+		return
 	}
 	for _, c := range r.roll.Comms {
 		for i := range c.Missing {
@@ -55,15 +73,10 @@ func parseText(data []byte, file string) (*observed.Roll, error) {
 			m.Dead = r.gone[[2]string{strconv.Itoa(m.PID), m.Host}]
 		}
 	}
-	if r.roll.Version == "" {
-		return nil, fmt.Errorf("it has no line \"NCCL version\": it is no answer of NCCL's RAS")
-	}
-	return r.roll, nil
 }
 
 func (r *reader) read(line string) error {
-	if m := versionLine.FindStringSubmatch(line); m != nil {
-		r.roll.Version = m[1]
+	if r.roll == nil {
 		return nil
 	}
 	if m := groupLine.FindStringSubmatch(line); m != nil && r.at == nil {

@@ -1,5 +1,6 @@
 // Package torchlog reads what PyTorch's watchdog writes into a job's log when collectives time out: which rank waits in which
-// collective of which group. The lines are those of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp from 2.3 on.
+// collective of which group. The lines are those of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp; before 2.3 they do not say of which
+// group, nor which rank of the job it is.
 package torchlog
 
 import (
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"railyard/model/collective"
 	"railyard/model/observed"
@@ -25,19 +27,20 @@ const (
 
 var (
 	whose   = regexp.MustCompile(`\[rank(\d+)\]:`)
-	timeout = regexp.MustCompile(`Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), OpType=(\w+)` +
+	timeout = regexp.MustCompile(`(?:\[Rank (\d+)\] )?Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), OpType=(\w+)` +
 		`(?:, NumelIn=(\d+), NumelOut=\d+)?, Timeout\(ms\)=\d+\) ran for (\d+) milliseconds`)
 	status = regexp.MustCompile(`\[PG (?:ID \d+ PG GUID )?([^\s(]+)(?:\(([^)]*)\))? Rank (\d+)\].*` +
 		`(?:at work|work sequence id|NCCL work): (\d+),?.* last enqueued (?:NCCL )?work: -?\d+, last completed (?:NCCL )?work: -?\d+`)
 )
 
 // Is reports whether a text has such lines.
-func Is(data []byte) bool { return status.Match(data) }
+func Is(data []byte) bool { return status.Match(data) || timeout.Match(data) }
 
 // Log is the logs of a job's ranks, read one after the other.
 type Log struct {
-	waits []wait
-	given map[issue]op // what ranks wait in, by rank and number
+	waits  []wait
+	given  map[issue]op // what ranks wait in, by rank and number
+	gaveUp []observed.Timeout
 }
 
 type issue struct {
@@ -66,7 +69,7 @@ func (l *Log) Read(r io.Reader, file string) error {
 	n := 0
 	for in.Scan() {
 		n++
-		l.line(in.Text(), file)
+		l.line(in.Text(), observed.Place{File: file, Line: n})
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("%s:%d: %w", file, n+1, err)
@@ -74,34 +77,49 @@ func (l *Log) Read(r io.Reader, file string) error {
 	return nil
 }
 
-func (l *Log) line(text, file string) {
-	who := whose.FindStringSubmatch(text)
-	if who == nil {
-		return
-	}
-	rank, ok := number(who[1])
-	if !ok || rank >= maxRanks {
-		return
-	}
-	if m := timeout.FindStringSubmatch(text); m != nil {
-		seq, ok1 := number(m[1])
-		ran, ok2 := number(m[4])
-		if key := (issue{int(rank), seq}); ok1 && ok2 && l.given[key].name == "" {
-			if l.given == nil {
-				l.given = map[issue]op{}
-			}
-			name, signature := called(m[2], m[3])
-			l.given[key] = op{name, signature, ran}
+func (l *Log) line(text string, at observed.Place) {
+	rank := int64(-1)
+	if who := whose.FindStringSubmatch(text); who != nil {
+		var ok bool
+		if rank, ok = number(who[1]); !ok || rank >= maxRanks {
+			return
 		}
 	}
-	if m := status.FindStringSubmatch(text); m != nil {
+	if m := timeout.FindStringSubmatch(text); m != nil {
+		l.timeout(m, int(rank), at)
+	}
+	if m := status.FindStringSubmatch(text); m != nil && rank >= 0 {
 		place, ok1 := number(m[3])
 		seq, ok2 := number(m[4])
 		if ok1 && ok2 && place < maxRanks {
-			l.waits = append(l.waits, wait{file, m[1], m[2], int(rank), int(place), seq})
+			l.waits = append(l.waits, wait{at.File, m[1], m[2], int(rank), int(place), seq})
 		}
 	}
 }
+
+// timeout notes that a rank has given a collective up.
+func (l *Log) timeout(m []string, rank int, at observed.Place) {
+	seq, ok1 := number(m[2])
+	ran, ok2 := number(m[5])
+	if !ok1 || !ok2 {
+		return
+	}
+	name, signature := called(m[3], m[4])
+	t := observed.Timeout{Place: at, Rank: rank, Member: -1, Op: name, Seq: seq, After: time.Duration(ran) * time.Millisecond}
+	if place, ok := number(m[1]); ok && place < maxRanks {
+		t.Member = int(place)
+	}
+	l.gaveUp = append(l.gaveUp, t)
+	if key := (issue{rank, seq}); rank >= 0 && l.given[key].name == "" {
+		if l.given == nil {
+			l.given = map[issue]op{}
+		}
+		l.given[key] = op{name, signature, ran}
+	}
+}
+
+// Timeouts are all collectives that ranks have given up, in the order of the lines.
+func (l *Log) Timeouts() []observed.Timeout { return l.gaveUp }
 
 // most bounds numbers: as nanoseconds, milliseconds stay below 2^63.
 const most = 1 << 40

@@ -51,6 +51,31 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// Before 2.3 lines do not name the rank of the job, and no line names the group: what was given up is known, not who waits for whom.
+func TestWithoutGroups(t *testing.T) {
+	log := "Epoch 0: 6%|##  [6:28:43<94:39:17][E ProcessGroupNCCL.cpp:458] [Rank 7] Watchdog caught collective operation timeout: " +
+		"WorkNCCL(SeqNum=64088, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1825251 milliseconds before timing out.\n" +
+		"[E ProcessGroupNCCL.cpp:458] [Rank 0] Watchdog caught collective operation timeout: " +
+		"WorkNCCL(SeqNum=96117, OpType=_ALLGATHER_BASE, Timeout(ms)=1800000) ran for 1825613 milliseconds before timing out.\n" +
+		strings.SplitAfter(said(2, 1, "1", "ALLREDUCE", 7), "\n")[0]
+	var l Log
+	if err := l.Read(strings.NewReader(log), "f"); err != nil || !Is([]byte(log)) {
+		t.Error(err)
+	}
+	if list, notes := l.Recordings(); len(list) > 0 || len(notes) > 0 {
+		t.Error(list, notes)
+	}
+	got := hang.OfTimeouts(l.Timeouts())
+	const want = "gave up collectives: rank 0 of a group all_gather 96117 after 30m26s; rank 7 of a group all_reduce 64088 after 30m25s; " +
+		"rank 2 all_reduce 7 after 10m0s"
+	if len(got) != 1 || got[0].Says != want || got[0].From[0] != "f:1" {
+		t.Errorf("%+v", got)
+	}
+	if hang.OfTimeouts(nil) != nil {
+		t.Error("something of nothing")
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	interoptest.Fuzz(f, said(0, 0, "1", "ALLREDUCE", 7)+said(1, 1, "1", "_REDUCE_SCATTER_BASE", 8), nil, func(t *testing.T, r io.Reader) {
 		var l Log
@@ -59,5 +84,6 @@ func FuzzRead(f *testing.F) {
 		}
 		list, _ := l.Recordings()
 		hang.OfRecordings(list)
+		hang.OfTimeouts(l.Timeouts())
 	})
 }

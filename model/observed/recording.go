@@ -1,6 +1,8 @@
 package observed
 
 import (
+	"time"
+
 	"railyard/model/units"
 )
 
@@ -58,4 +60,14 @@ func (g *Group) RankOf(inGroup int) (int, bool) {
 		return 0, false
 	}
 	return g.Ranks[inGroup], true
+}
+
+// Timeout is a collective that a rank has given up, of a group that is not known.
+type Timeout struct {
+	Place
+	Rank   int // of the job; −1: not said
+	Member int // the rank in the group; −1: not said
+	Op     string
+	Seq    int64 // its number in the group
+	After  time.Duration
 }

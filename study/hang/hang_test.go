@@ -76,7 +76,7 @@ func TestRealRolls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return r
+			return r[0]
 		}
 		once := OfRolls([]*observed.Roll{roll(data)})
 		if len(once) != 1 || once[0].Level != health.Notice || once[0].Rule != "hang/behind" {
@@ -112,7 +112,7 @@ func TestRealRollOfMismatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := OfRolls([]*observed.Roll{roll})
+		got := OfRolls(roll)
 		if len(got) != 1 || got[0].Rule != "hang/at-odds" || got[0].Level != health.Broken ||
 			!strings.Contains(got[0].Says, "rank 1 on 127.0.0.1, GPU 0, process 890 launched AllGather where most launched AllReduce") {
 			t.Errorf("%s: %+v", name, got)

@@ -25,6 +25,12 @@ func shift(x []float64) (at int, chance float64) {
 	return step(x), min(2*math.Exp(-6*most*most/cubic), 1)
 }
 
+// tells reports whether so many times could show a shift: one in their middle of all of them, as unlikely by chance.
+func tells(n int, chance float64) bool {
+	most, cubic := float64(n*n)/4, float64(n)*float64(n)*float64(n)+float64(n)*float64(n)
+	return n > 1 && 2*math.Exp(-6*most*most/cubic) < chance
+}
+
 // step is the split of a series of positive values with the least sum of absolute deviations from the medians of both sides.
 func step(x []float64) (at int) {
 	logs := make([]float64, len(x))

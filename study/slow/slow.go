@@ -58,6 +58,7 @@ type call struct {
 type Found struct {
 	Findings []health.Finding
 	Series   []report.DoctorSeries
+	Judged   int      // series that a prediction, or a long past, says something of
 	Notes    []string // on what could not be predicted
 }
 
@@ -86,6 +87,9 @@ func Find(calls []observed.Call, expect Expect) *Found {
 		}
 		if row.Verdict == tooFew {
 			few++
+		}
+		if row.Verdict != "" || tells(len(s.calls), falseAlarms/float64(len(all))) {
+			found.Judged++
 		}
 		found.Series = append(found.Series, row)
 	}
