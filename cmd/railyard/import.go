@@ -210,6 +210,12 @@ func own(data []byte) bool {
 	return json.Unmarshal(data, &said) == nil && strings.HasPrefix(said.Schema, "railyard.")
 }
 
+// foreignJSON reports whether a text is a whole object of JSON that has no part of a plan for MSCCL++.
+func foreignJSON(data []byte) bool {
+	var parts map[string]json.RawMessage
+	return json.Unmarshal(data, &parts) == nil && parts["gpus"] == nil && parts["collective"] == nil && parts["protocol"] == nil
+}
+
 // xmlRoot is the first element of a plan or graph, behind comments and a declaration.
 var xmlRoot = regexp.MustCompile(`(?m)^\s*<(algo|graphs)\b`)
 
@@ -228,7 +234,7 @@ func formatOf(data []byte) (string, error) {
 		return toMSCCL, nil
 	case root != nil:
 		return toGraph, nil
-	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && !foreignJSON(data):
 		return toMSCCLPP, nil
 	}
 	return "", fmt.Errorf("nothing in it says which format it has: name it with --from (%s)", strings.Join(importFormats, ", "))

@@ -1,4 +1,4 @@
-// Package ibnet reads what ibnetdiscover and iblinkinfo (rdma-core) print of an InfiniBand network: its switches, and what each
+// Package ibnet reads what ibnetdiscover, with -p too, and iblinkinfo (rdma-core) print of an InfiniBand network: its switches, and what each
 // of their ports leads to.
 package ibnet
 
@@ -46,13 +46,16 @@ func Begins(data []byte) bool { return discovered.Match(data) }
 func BeginsLinks(data []byte) bool { return linked.Match(data) }
 
 var (
-	discovered = regexp.MustCompile(`(?m)^Switch\s+\d+\s+"S-`)
+	discovered = regexp.MustCompile(`(?m)^(?:Switch\s+\d+\s+"S-|(?:SW|CA)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s)`)
 	linked     = regexp.MustCompile(`(?m)==\(.*\)==>`)
 
 	switchLine = regexp.MustCompile(`^Switch\s+\d+\s+"(S-[0-9a-fA-F]+)"\s*#\s*"([^"]*)"`)
 	portLine   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\]` +
 		`(?:\([0-9a-fA-F]+\))?\s*#\s*"([^"]*)"\s+lid\s+\d+\s+(\d+)x(\w+)`)
-	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\()`)
+	// pairLine is a port of ibnetdiscover -p: a line of its own, which says whose it is. Where nothing is plugged in there is no other end.
+	pairLine = regexp.MustCompile(`^SW\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]+)\s+(\d+)x\s+(\w+)\s+-\s+(SW|CA|RT)\s+\d+\s+\d+\s+` +
+		`0x([0-9a-fA-F]+)\s+\(\s*'(.*)'\s+-\s+'(.*)'\s*\)$`)
+	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\(|(CA|RT)\s+\d|SW\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s+\S+\s+[^-\s])`)
 )
 
 // lane is what a lane carries by the name of its speed: Gb/s of data.
@@ -75,6 +78,10 @@ func ReadDiscover(r io.Reader) (*Fabric, error) {
 			f.Switches = append(f.Switches, Switch{ID: s[1], Name: s[2], line: number})
 			return
 		}
+		if p := pairLine.FindStringSubmatch(line); p != nil {
+			f.pair(p, number, m)
+			return
+		}
 		p := portLine.FindStringSubmatch(line)
 		switch {
 		case p != nil && len(f.Switches) > 0:
@@ -88,6 +95,19 @@ func ReadDiscover(r io.Reader) (*Fabric, error) {
 			m.Add(number, "unexpected line %.40q", line)
 		}
 	})
+}
+
+// pair takes a port of a line of its own.
+func (f *Fabric) pair(p []string, number int, m *foreign.Mistakes) {
+	if n, id := len(f.Switches), "S-"+p[2]; n == 0 || f.Switches[n-1].ID != id {
+		f.Switches = append(f.Switches, Switch{ID: id, Name: strings.TrimSpace(p[7]), line: number})
+	}
+	rate, ok := rateOf(p[3], p[4])
+	if !ok {
+		m.Add(number, "speed %sx %s is not known", p[3], p[4])
+	}
+	port, _ := strconv.Atoi(p[1])
+	f.add(Port{Number: port, Peer: p[5][:1] + "-" + p[6], PeerName: strings.TrimSpace(p[8]), Switch: p[5] == "SW", Rate: rate})
 }
 
 var (

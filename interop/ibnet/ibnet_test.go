@@ -48,6 +48,40 @@ var broken = []interoptest.Mistake{
 	{"\"node-03 HCA-6\"", "\"node-01 mlx5_6\"", ""},
 }
 
+// pairs is the same network as ibnetdiscover -p prints it.
+const pairs = `CA   647  1 0xc1 4x NDR - SW    73  1 0xa1 ( 'node-01 mlx5_5' - 'MF0;LEAF-1:MQM9701/U1' )
+CA   641  1 0xc2 4x NDR - SW    73  2 0xa1 ( 'node-02 mlx5_5' - 'MF0;LEAF-1:MQM9701/U1' )
+SW    73  1 0xa1 4x NDR - CA   647  1 0xc1 ( 'MF0;LEAF-1:MQM9701/U1' - 'node-01 mlx5_5' )
+SW    73  2 0xa1 4x NDR - CA   641  1 0xc2 ( 'MF0;LEAF-1:MQM9701/U1' - 'node-02 mlx5_5' )
+SW    73 35 0xa1 4x NDR - SW   236  1 0xb1 ( 'MF0;LEAF-1:MQM9701/U1' - 'MF0;SPINE-1:MQM9701/U1' )
+SW    73 36 0xa1 4x NDR - SW   236  2 0xb1 ( 'MF0;LEAF-1:MQM9701/U1' - 'MF0;SPINE-1:MQM9701/U1' )
+SW    73 37 0xa1 4x ???                                    'MF0;LEAF-1:MQM9701/U1'
+SW    73 38 0xa1 4x SDR                                    Infiniscale-IV Mellanox Technologies
+SW    73 65 0xa1 4x NDR - CA   193  1 0xc9 ( 'MF0;LEAF-1:MQM9701/U1' - 'Mellanox Technologies Aggregation Node' )
+SW    74  1 0xa2 4x NDR - CA   647  1 0xc3 ( 'MF0;LEAF-2:MQM9701/U1' - 'node-03 HCA-6' )
+SW    74  2 0xa2 4x NDR - CA   641  1 0xc4 ( 'MF0;LEAF-2:MQM9701/U1' - 'MT4129 ConnectX7   Mellanox Technologies' )
+SW    74 35 0xa2 4x NDR - SW   236  3 0xb1 ( 'MF0;LEAF-2:MQM9701/U1' - 'MF0;SPINE-1:MQM9701/U1' )
+SW    74 36 0xa2 4x NDR - SW   236  4 0xb1 ( 'MF0;LEAF-2:MQM9701/U1' - 'MF0;SPINE-1:MQM9701/U1' )
+SW   236  1 0xb1 4x NDR - SW    73 35 0xa1 ( 'MF0;SPINE-1:MQM9701/U1' - 'MF0;LEAF-1:MQM9701/U1' )
+SW   236  3 0xb1 4x NDR - SW    74 35 0xa2 ( 'MF0;SPINE-1:MQM9701/U1' - 'MF0;LEAF-2:MQM9701/U1' )
+`
+
+// Both outputs of ibnetdiscover describe one network.
+func TestPairsAgree(t *testing.T) {
+	want, err := network(strings.NewReader(valid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := network(strings.NewReader(pairs))
+	if err != nil || !Begins([]byte(pairs)) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	_, err = network(strings.NewReader(strings.Replace(pairs, "4x NDR - CA   193", "4x ZDR - CA   193", 1)))
+	if err == nil || !strings.Contains(err.Error(), "line 9: speed 4x ZDR is not known") {
+		t.Error(err)
+	}
+}
+
 func network(r io.Reader) (*survey.Network, error) {
 	f, err := ReadDiscover(r)
 	if err != nil {

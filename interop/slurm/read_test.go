@@ -75,6 +75,34 @@ func TestOtherTopologies(t *testing.T) {
 	interoptest.Topology(t, n)
 }
 
+// TestUnevenTrees: leaves that stand less deep than others get switches of their own, and what is deeper than a topology file loses the
+// levels below the highest, with and without a switch that joins all.
+func TestUnevenTrees(t *testing.T) {
+	const two = "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-8]\nSwitchName=ab Switches=a,b\n"
+	for _, c := range []struct {
+		name, conf, note string
+		want             []survey.Level
+	}{
+		{"a leaf below the root", two + "SwitchName=c Nodes=n9\nSwitchName=top Switches=ab,c\n", "of 3 leaves 1 stand less deep",
+			[]survey.Level{{Group: []int{4}, Uplinks: 4}, {Group: []int{2}, Uplinks: 8}, {}}},
+		{"a leaf by itself", two + "SwitchName=c Nodes=n9\n", "of 3 leaves 1 stand less deep",
+			[]survey.Level{{Group: []int{4}, Uplinks: 4}, {Group: []int{2}, Uplinks: 8}, {}}},
+		{"four levels", two + "SwitchName=m Switches=ab\nSwitchName=c Nodes=n[9-10]\nSwitchName=cc Switches=c\nSwitchName=mm Switches=cc\n" +
+			"SwitchName=top Switches=m,mm\n", "4 levels of switches, a topology file up to 3: 1 below",
+			[]survey.Level{{Group: []int{4}, Uplinks: 4}, {Group: []int{2}, Uplinks: 8}, {}}},
+		{"three and several roots", two + "SwitchName=m Switches=ab\nSwitchName=c Nodes=n[9-10]\nSwitchName=cc Switches=c\n" +
+			"SwitchName=mm Switches=cc\n", "4 levels of switches, a topology file up to 3: 1 below",
+			[]survey.Level{{Group: []int{4}, Uplinks: 4}, {Group: []int{2}, Uplinks: 8}, {}}},
+	} {
+		n, err := network(strings.NewReader(c.conf))
+		if err != nil || !reflect.DeepEqual(n.Levels, c.want) || !strings.Contains(strings.Join(n.Notes, "\n"), c.note) {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, n, err, c.want)
+			continue
+		}
+		interoptest.Topology(t, n)
+	}
+}
+
 func TestBroken(t *testing.T) {
 	read := func(r io.Reader) error { _, err := network(r); return err }
 	interoptest.Mistakes(t, conf, brokenConf, read)

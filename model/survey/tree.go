@@ -24,7 +24,7 @@ const (
 // TreeNetwork is the network of a tree of switches. Trees say neither rates nor how many switches stand for one of theirs: each is
 // taken for one that does not block. adapters are those of a node; all are taken to be on its leaf.
 func TreeNetwork(n *Network, switches []Switch, adapters int) (*Network, error) {
-	t := &tree{byName: map[string]*Switch{}, depth: -1}
+	t := &tree{byName: map[string]*Switch{}}
 	if err := t.link(switches); err != nil {
 		return nil, err
 	}
@@ -47,8 +47,41 @@ func TreeNetwork(n *Network, switches []Switch, adapters int) (*Network, error) 
 	if len(t.roots) > 1 {
 		n.Notes = append(n.Notes, fmt.Sprintf("the tree has %d roots: a switch above them is assumed", len(t.roots)))
 	}
+	t.even(n)
 	t.levels(n)
 	return n, nil
+}
+
+// even makes all leaves stand equally deep, and at most as deep as a topology file has levels. Nothing blocks in these trees, so that
+// what carries as much as a leaf's links, or joins what others join, changes no rate.
+func (t *tree) even(n *Network) {
+	deepest, padded := 0, 0
+	for _, p := range t.paths {
+		deepest = max(deepest, len(p))
+	}
+	for i, p := range t.paths {
+		if len(p) < deepest {
+			padded++
+		}
+		for len(p) < deepest { // a switch of its own above the leaf
+			p = append(p, p[len(p)-1])
+		}
+		t.paths[i] = p
+	}
+	if padded > 0 {
+		n.Notes = append(n.Notes, fmt.Sprintf("of %d leaves %d stand less deep than others: a switch of its own is assumed above each, for "+
+			"each level that is missing", len(t.paths), padded))
+	}
+	top := min(len(t.roots)-1, 1) // levels above all roots
+	if left := deepest + top - len(levelKinds); left > 0 {
+		n.Notes = append(n.Notes, fmt.Sprintf("the tree has %d levels of switches, a topology file up to %d: %d below the highest left out",
+			deepest+top, len(levelKinds), left))
+		for i, p := range t.paths {
+			t.paths[i] = slices.Delete(p, 1-top, 1-top+left)
+		}
+		deepest -= left
+	}
+	t.depth = deepest
 }
 
 // tree is a tree while it is walked.
@@ -56,9 +89,8 @@ type tree struct {
 	byName map[string]*Switch
 	roots  []*Switch
 	leaves [][]string
-	names  []string // of the leaves
 	paths  [][]*Switch
-	depth  int
+	depth  int // of all leaves, once they are even
 	walked int // switches
 	seen   map[string]bool
 }
@@ -113,19 +145,13 @@ func (t *tree) walk(s *Switch, above []*Switch) error {
 	if len(s.Nodes) == 0 {
 		return nil
 	}
-	if t.depth >= 0 && t.depth != len(path) {
-		return fmt.Errorf("leaf %s stands %d levels deep, %s stands %d: in a topology file all stand equally deep", s.Name, len(path),
-			t.names[0],
-			t.depth)
-	}
 	for _, n := range s.Nodes {
 		if t.seen[n] {
 			return fmt.Errorf("node %s is below two switches", n)
 		}
 		t.seen[n] = true
 	}
-	t.depth = len(path)
-	t.leaves, t.names, t.paths = append(t.leaves, s.Nodes), append(t.names, s.Name), append(t.paths, path)
+	t.leaves, t.paths = append(t.leaves, s.Nodes), append(t.paths, path)
 	return nil
 }
 
