@@ -64,6 +64,8 @@ type GateBeside struct {
 	Slower    float64 `json:"slower" text:"slower" as:"factor" doc:"how many times as long the one with the fault takes, predicted"`
 	Detection float64 `json:"detection" text:"found in" as:"share" doc:"share of machines with the fault that fail"`
 	Detected  bool    `json:"detected" text:"detected" doc:"at least 95 % of them do"`
+	// With is for what is not detected.
+	With *float64 `json:"false_alarms" text:"or alarms" as:"share" doc:"false alarms with which it is; empty where it is, or above 5 %"`
 }
 
 // Reason says why the floor of a size is where it is.
@@ -106,10 +108,13 @@ func (d *GateDocument) beside(size int64) string {
 	var by, kinds []string // for each comparison, the faults
 	for _, x := range d.Beside {
 		missed := slices.ContainsFunc(d.Faults, func(f GateFault) bool { return f.SizeBytes == size && f.Fault == x.Fault && !f.Detected })
-		if !x.Detected || !missed {
+		if !x.Detected && x.With == nil || !missed {
 			continue
 		}
 		what := fmt.Sprintf("%s of %s (%s)", units.Counted(x.Runs, "run"), table.Bytes(float64(x.SizeBytes)), x.Of)
+		if x.With != nil {
+			what += fmt.Sprintf(" with %s of false alarms (--false-alarms)", table.Percent(*x.With))
+		}
 		if i := slices.Index(by, what); i >= 0 {
 			kinds[i] += " and " + x.Kind
 		} else {

@@ -201,7 +201,7 @@ type execution struct {
 }
 
 // others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
-// planned, pushed where it is pulled; and where copy engines' costs are known, what they can run.
+// planned, pushed where it is pulled; and where their costs are known, what words and copy engines can run.
 func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []execution) {
 	if g.staged() {
 		if !g.planned && len(g.measured(p)) > 1 { // a plan that was given, by either engine
@@ -216,19 +216,43 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 	for _, way := range how.Ways(inPlace)[1:] {
 		out = append(out, execution{row.Schedule, way})
 	}
-	copies := cuda.Method{Mechanism: block.Copies, Blocks: 64, Threads: 512, Streams: 1}
-	if !p.Question.Costs().Curved(string(copies.Mechanism.Protocol())) {
-		return out
+	return append(append(out, g.words(p, row)...), copies(p)...)
+}
+
+// words are the ways of reductions in words, which carry floating-point numbers.
+func (g *gpuFlags) words(p *planned, row *study.Row) (out []execution) {
+	if g.dtype == collective.Int32 || !p.Question.Spec().Kind.Reduces() || !p.Question.Costs().Curved(string(schedule.Words)) {
+		return nil
+	}
+	for _, algorithm := range []string{"direct", "two_shot", "simple_ring"} {
+		s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), algorithm, planner.Options{Protocol: schedule.Words})
+		if err != nil {
+			continue // it does not apply
+		}
+		for _, m := range []block.Mechanism{block.Words, block.WordsPush} {
+			how := cuda.MethodFor(s)
+			how.Mechanism, how.Specialise = m, g.Specialise
+			out = append(out, execution{s, how.Fitted(s, int64(row.Size), g.node.Multiprocessors())})
+		}
+	}
+	return out
+}
+
+// copies are the ways of copy engines, which run phases of direct messages. Of two phases, each rank sums up its part alone, whose cost is
+// not known apart.
+func copies(p *planned) (out []execution) {
+	how := cuda.Method{Mechanism: block.Copies, Blocks: 64, Threads: 512, Streams: 1}
+	if !p.Question.Costs().Curved(string(how.Mechanism.Protocol())) {
+		return nil
 	}
 	for _, slices := range []int{1, 2, 4} {
-		o := planner.Options{Slices: slices, Protocol: copies.Mechanism.Protocol()}
-		// Copy engines run phases of direct messages. Of two, each rank sums up its part alone, whose cost is not known apart.
+		o := planner.Options{Slices: slices, Protocol: how.Mechanism.Protocol()}
 		s, err := planner.Build(p.Question.Topology(), p.Question.Spec(), "two_shot", o)
 		if planner.NotApplicable(err) {
 			s, err = planner.Build(p.Question.Topology(), p.Question.Spec(), "direct", o)
 		}
 		if err == nil {
-			out = append(out, execution{s, copies})
+			out = append(out, execution{s, how})
 		}
 	}
 	return out

@@ -167,9 +167,15 @@ func (x *like) tell(slower float64, best *report.GateBeside) {
 	}
 	if found := x.beyond(x.limit - math.Log(slower)); found > best.Detection {
 		best.Of, best.Runs, best.Slower, best.Share = x.words, x.runs, slower, math.Exp(-x.limit)
-		best.Detection, best.Detected = found, found >= sure
+		best.Detection, best.Detected, best.With = found, found >= sure, nil
+		if share := math.Ceil(1000*x.alarms(math.Log(slower))) / 1000; !best.Detected && share <= mostAlarms {
+			best.With = &share
+		}
 	}
 }
+
+// mostAlarms is the largest share of false alarms that is worth naming.
+const mostAlarms = 0.05
 
 // takes are the times of one size on some topologies.
 func (g *gate) takes(size units.Bytes, on ...*topology.Topology) (out []units.Time, err error) {
@@ -230,6 +236,19 @@ func (s *spread) beside(runs int, falseAlarms float64) comparison {
 		}
 	}
 	return c
+}
+
+// alarms are the share of false alarms with which what makes a run longer by a logarithm is found for sure.
+func (c *comparison) alarms(longer float64) float64 {
+	low, high := 0., longer
+	for range 30 {
+		if middle := (low + high) / 2; c.beyond(middle-longer) > sure {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return float64(c.runs) * c.beyond(low)
 }
 
 // beyond is how likely one run takes longer than the median of the others by more than a logarithm.

@@ -269,6 +269,9 @@ func TestRunsBesideOneAnother(t *testing.T) {
 			if n := fails(x.Slower); x.Detected && float64(n) < sure*float64(draws) {
 				t.Errorf("%s, %s: %d of %d with %s fail", d.Topology, x.Of, n, draws, x.Kind)
 			}
+			if x.With != nil && (x.Detected || *x.With <= c.asked.FalseAlarms || *x.With > mostAlarms) {
+				t.Errorf("%s, %s: found with %g of false alarms, %g asked for", d.Topology, x.Of, *x.With, c.asked.FalseAlarms)
+			}
 			found[x.Kind] = x.Detected
 		}
 		for _, kind := range c.finds {
@@ -293,6 +296,21 @@ func beside(took []float64, limit float64) bool {
 		}
 	}
 	return false
+}
+
+// TestAlarms: with the false alarms that a comparison names, what it finds is found for sure, and not with fewer.
+func TestAlarms(t *testing.T) {
+	for _, runs := range []int{2, 3, 4, 8} {
+		for _, longer := range []float64{0.1, 0.15, 0.2} {
+			s := newRepeats(distuv.StudentsT{Mu: 0, Sigma: 0.02, Nu: 3})
+			share := s.beside(runs, 0.01)
+			named := share.alarms(longer)
+			c := s.beside(runs, named)
+			if found := c.beyond(c.limit - longer); math.Abs(found-sure) > 0.002 {
+				t.Errorf("%d runs, %g: %g found with %g of false alarms", runs, longer, found, named)
+			}
+		}
+	}
 }
 
 // TestComparison: the share of healthy machines that a limit says to fail is what draws of the same distribution have.
