@@ -1,9 +1,10 @@
-// Package ibstat reads what ibstat (infiniband-diags) says of a machine's adapters.
+// Package ibstat reads what ibstat, or ibstatus (infiniband-diags), says of a machine's adapters.
 package ibstat
 
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,14 +16,30 @@ import (
 var facts = map[string]string{"CA type": "type", "Firmware version": "firmware", "State": "state", "Physical state": "physical",
 	"Rate": "rate", "Link layer": "layer"}
 
-// Is reports whether a file is what ibstat writes.
-func Is(data []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("CA '")) }
+// status are ibstatus's words for them.
+var status = map[string]string{"state": "State", "phys state": "Physical state", "rate": "Rate", "link_layer": "Link layer"}
+
+// port begins a port of ibstatus, whose adapter has a port line for each.
+var port = regexp.MustCompile(`^Infiniband device '([^']*)' port \d+ status:$`)
+
+// Is reports whether a file is what either writes.
+func Is(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	return bytes.HasPrefix(data, []byte("CA '")) || bytes.HasPrefix(data, []byte("Infiniband device '"))
+}
 
 // Read reads it. Of an adapter with several ports the first counts that is active, else the first.
 func Read(s *health.State, file string, data []byte) error {
 	r := &reader{state: s, file: file}
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimSpace(line)
+		if m := port.FindStringSubmatch(line); m != nil {
+			if r.nic == nil || r.nic.Name != m[1] {
+				r.begin(i+1, m[1])
+			}
+			r.ports++
+			continue
+		}
 		switch name, quoted := strings.CutPrefix(line, "CA '"); {
 		case quoted:
 			r.begin(i+1, strings.TrimSuffix(name, "'"))
@@ -30,7 +47,16 @@ func Read(s *health.State, file string, data []byte) error {
 			r.ports++
 		default:
 			key, value, _ := strings.Cut(line, ":")
-			r.value(i+1, key, strings.TrimSpace(value))
+			value = strings.TrimSpace(value)
+			if of := status[key]; of != "" {
+				if _, word, numbered := strings.Cut(value, ": "); numbered { // 4: ACTIVE, 5: LinkUp
+					value = word
+				}
+				if key, value = of, strings.TrimSpace(value); key == "State" {
+					value = value[:min(len(value), 1)] + strings.ToLower(value[min(len(value), 1):])
+				}
+			}
+			r.value(i+1, key, value)
 		}
 	}
 	return r.Err()

@@ -28,6 +28,23 @@ func TestPorts(t *testing.T) {
 	}
 }
 
+// TestStatus: ibstatus says the same of ports, in its own words.
+func TestStatus(t *testing.T) {
+	text := "Infiniband device 'mlx5_0' port 1 status:\n\tdefault gid:\t fe80::1\n\tbase lid:\t 0x0\n\tstate:\t\t 1: DOWN\n\tphys state:\t " +
+		"3: Disabled\n\trate:\t\t 10 Gb/sec (4X SDR)\n\tlink_layer:\t Ethernet\n\n" +
+		"Infiniband device 'mlx5_0' port 2 status:\n\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n\trate:\t\t 400 Gb/sec (4X NDR)\n" +
+		"\tlink_layer:\t InfiniBand\n\nInfiniband device 'mlx5_1' port 1 status:\n\tstate:\t\t 1: DOWN\n\trate:\t\t 40 Gb/sec (4X QDR)\n"
+	s := new(health.State)
+	if err := Read(s, "f", []byte(text)); err != nil || !Is([]byte(text)) {
+		t.Fatal(err)
+	}
+	a, b := s.Part(health.NIC, "mlx5_0"), s.Part(health.NIC, "mlx5_1")
+	if a.Text("state") != "Active" || a.Number("rate") != 400 || a.Text("physical") != "LinkUp" || a.Text("layer") != "InfiniBand" ||
+		b.Text("state") != "Down" || b.Number("rate") != 40 {
+		t.Errorf("%v %v %v", a.Text("state"), a.Number("rate"), b.Text("state"))
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"CA 'mlx5_0'\n\tRate: fast\n":                 `line 2: rate "fast" is no number of Gb/s`,
@@ -41,5 +58,6 @@ func TestMistakes(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n"))
+	f.Add([]byte("Infiniband device 'mlx5_0' port 1 status:\n\tstate:\t 4: ACTIVE\n\trate:\t 100 Gb/sec (4X EDR)\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) { _ = Read(new(health.State), "f", data) })
 }

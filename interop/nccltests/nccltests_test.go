@@ -114,6 +114,8 @@ func TestLogs(t *testing.T) {
 		{"split", strings.Replace(strings.Replace(preamble("all_reduce", "a", "a", "b", "b"), "2 Group  0", "0 Group  1", 1), "3 Group  0",
 			"1 Group  1", 1) + result1MiB, "", []string{"all_reduce 2 1 20.3us 20.1us "}},
 		{"mpirun --tag-output, quoted", ahead(">   [1,0]<stdout>:", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"mpirun --output tag", ahead("[prterun-a-12@1,0]<stdout>: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"pdsh", ahead("worker-0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"srun -l", ahead("0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"a launcher's rank", ahead("[0] ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"kubectl logs --timestamps", ahead("2026-11-22T17:00:00.123456789Z ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},

@@ -76,6 +76,9 @@ func TestNVLink(t *testing.T) {
 		"FLIT Errors: 2\n" +
 		"\t Link 0: CRC Data Errors: 5\n\t Link 0: Effective BER: 15e-254\n"
 	s := new(health.State)
+	if !IsRates([]byte("root@a:~# nvidia-smi nvlink -s\n" + rates)) {
+		t.Error("what a shell prints before it hides it")
+	}
 	if !IsRates([]byte(rates)) || IsErrors([]byte(rates)) || !IsErrors([]byte(errors)) || IsRates([]byte(errors)) {
 		t.Error("one is taken for the other")
 	}

@@ -2,6 +2,7 @@ package nvidiasmi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,8 @@ func IsErrors(data []byte) bool { return strings.Contains(second(data), "Error")
 
 // second is what is said of the first link, behind the first GPU's line.
 func second(data []byte) string {
-	lines := strings.SplitN(string(data[:min(len(data), 4096)]), "\n", 3)
+	lines := strings.Split(string(data[:min(len(data), 4096)]), "\n")
+	lines = lines[max(slices.IndexFunc(lines, gpuLine.MatchString), 0):] // behind what a shell may have printed
 	if len(lines) < 2 || !gpuLine.MatchString(lines[0]) {
 		return ""
 	}
