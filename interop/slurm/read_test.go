@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -100,6 +101,13 @@ func TestUnevenTrees(t *testing.T) {
 			continue
 		}
 		interoptest.Topology(t, n)
+	}
+	deep := "SwitchName=s0 Nodes=n1\n"
+	for i := range 70 {
+		deep += fmt.Sprintf("SwitchName=s%d Switches=s%d\n", i+1, i)
+	}
+	if _, err := network(strings.NewReader(deep)); err == nil || !strings.Contains(err.Error(), "switch s6 stands below 64 others") {
+		t.Error(err)
 	}
 }
 

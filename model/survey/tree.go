@@ -127,8 +127,14 @@ func (t *tree) link(switches []Switch) error {
 	return nil
 }
 
+// maxDepth bounds how deep a tree is.
+const maxDepth = 64
+
 // walk takes the leaves below a switch, in order. Each switch has one above it, so that it ends.
 func (t *tree) walk(s *Switch, above []*Switch) error {
+	if len(above) == maxDepth {
+		return fmt.Errorf("switch %s stands below %d others: more is no network", s.Name, maxDepth)
+	}
 	path := append(slices.Clone(above), s)
 	t.walked++
 	if len(s.Switches) == 0 && len(s.Nodes) == 0 {
