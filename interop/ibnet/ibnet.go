@@ -1,5 +1,5 @@
-// Package ibnet reads what ibnetdiscover, with -p too, and iblinkinfo (rdma-core) print of an InfiniBand network: its switches, and what each
-// of their ports leads to.
+// Package ibnet reads what ibnetdiscover (with -p, too) and iblinkinfo of rdma-core print of an InfiniBand network: its switches, and
+// what each of their ports leads to.
 package ibnet
 
 import (
@@ -55,7 +55,8 @@ var (
 	// pairLine is a port of ibnetdiscover -p: a line of its own, which says whose it is. Where nothing is plugged in there is no other end.
 	pairLine = regexp.MustCompile(`^SW\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]+)\s+(\d+)x\s+(\w+)\s+-\s+(SW|CA|RT)\s+\d+\s+\d+\s+` +
 		`0x([0-9a-fA-F]+)\s+\(\s*'(.*)'\s+-\s+'(.*)'\s*\)$`)
-	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\(|(CA|RT)\s+\d|SW\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s+\S+\s+[^-\s])`)
+	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\(|(CA|RT)\s+\d|` +
+		`SW\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s+\S+\s+[^-\s])`)
 )
 
 // lane is what a lane carries by the name of its speed: Gb/s of data.
