@@ -125,42 +125,45 @@ func (x railStage) inGroups() collective.Kind {
 // Peers to whom as much goes stand together, the next ones first, so that ranks that do
 // alike have the same program wherever among them one stands that does otherwise.
 func sendFirst(ops []schedule.Op, rank, ranks int) []schedule.Op {
-	type traffic struct{ messages, chunks int }
-	with := map[int32]*traffic{} // by peer, and by its complement what comes from there
-	of := func(o *schedule.Op) (int32, int) {
-		if o.Kind == schedule.Send {
-			return o.Peer, o.Src.Set.Len()
-		}
-		return ^o.Peer, o.Dst.Set.Len()
-	}
-	moves := func(o *schedule.Op) bool { return o.Kind == schedule.Send || o.Kind == schedule.Recv }
-	for i := range ops {
-		if moves(&ops[i]) {
-			peer, n := of(&ops[i])
-			if with[peer] == nil {
-				with[peer] = &traffic{}
-			}
-			with[peer].messages++
-			with[peer].chunks += n
-		}
-	}
+	type place struct{ stage, chunks, messages, ahead, at int }
 	stages := [...]int{schedule.Send: 0, schedule.Multicast: 0, schedule.Copy: 1, schedule.Recv: 2, schedule.Reduce: 3,
 		schedule.SwitchReduce: 3}
-	slices.SortStableFunc(ops, func(a, b schedule.Op) int {
-		if c := cmp.Compare(stages[a.Kind], stages[b.Kind]); c != 0 || !moves(&a) || !moves(&b) {
-			return c
+	with := map[int32]*place{} // by peer, and by its complement what comes from there
+	of := func(o *schedule.Op) (*place, int) {
+		peer, chunks, ahead := o.Peer, o.Src.Set.Len(), int(o.Peer)-rank
+		if o.Kind == schedule.Recv {
+			peer, chunks, ahead = ^peer, o.Dst.Set.Len(), -ahead // behind
 		}
-		x, _ := of(&a)
-		y, _ := of(&b)
-		ahead := func(p int32) int { // or behind
-			if p < 0 {
-				return (rank - int(^p) + ranks) % ranks
-			}
-			return (int(p) - rank + ranks) % ranks
+		if with[peer] == nil {
+			with[peer] = &place{stage: stages[o.Kind], ahead: (ahead + ranks) % ranks}
 		}
-		return cmp.Or(with[x].chunks-with[y].chunks, with[x].messages-with[y].messages, ahead(x)-ahead(y))
+		return with[peer], chunks
+	}
+	moves := func(o *schedule.Op) bool { return o.Kind == schedule.Send || o.Kind == schedule.Recv }
+	to := make([]*place, len(ops))
+	for i := range ops {
+		if o := &ops[i]; moves(o) {
+			x, chunks := of(o)
+			to[i] = x
+			x.messages++
+			x.chunks += chunks
+		}
+	}
+	order := make([]place, len(ops))
+	for i := range ops {
+		if order[i] = (place{stage: stages[ops[i].Kind]}); to[i] != nil {
+			order[i] = *to[i]
+		}
+		order[i].at = i
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		return cmp.Or(a.stage-b.stage, a.chunks-b.chunks, a.messages-b.messages, a.ahead-b.ahead, a.at-b.at)
 	})
-	return ops
+	out := slices.Grow([]schedule.Op(nil), len(ops))
+	for _, x := range order {
+		out = append(out, ops[x.at])
+	}
+	return out
 }
 
 // joinNeighbours makes one message of those between two ranks whose chunks lie side by side, or do so in equal steps.

@@ -125,6 +125,7 @@ type CompileOptions struct {
 	Operations  int64
 
 	Routes *topology.Router // of the topology: what it has found is not sought again; nil: one of its own
+	Like   *Plan            // of a schedule whose channels share the programs of this one's: its symmetry is not sought again; nil: none
 
 	router *topology.Router // where networks hash: of any seed
 }
@@ -174,7 +175,7 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	}
 	if symmetric && len(jobs) == 1 && !c.rowed() && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
 		c.begin(0)
-		c.symmetry = findSymmetry(t, jobs[0].Schedule, c.x)
+		c.symmetry = findSymmetry(t, jobs[0].Schedule, c.x, o.Like)
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

@@ -26,8 +26,9 @@ type nodeSymmetry struct {
 	joins bool    // peers may be equivalent
 }
 
-// findSymmetry is nil where the schedule's or the topology's structure shows none.
-func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule.Expander) *nodeSymmetry {
+// findSymmetry is nil where the schedule's or the topology's structure shows none. Of a plan that differs in slices alone, if there is one,
+// it is the same.
+func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule.Expander, like *Plan) *nodeSymmetry {
 	if t.NumNodes() < 2 {
 		return nil
 	}
@@ -38,6 +39,10 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 			y.first[n] = int32(r)
 		}
 		y.node = append(y.node, n)
+	}
+	if like != nil && like.symmetry != nil {
+		y.Symmetry, y.joins = like.symmetry.Symmetry, like.symmetry.joins
+		return y
 	}
 	x := newNodeAxes(y, t, s)
 	if x == nil {

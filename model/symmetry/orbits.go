@@ -38,3 +38,12 @@ func (o *Orbits) Join(a, b int) {
 		o.size[low] += o.size[high]
 	}
 }
+
+// Classes are the orbits, numbered.
+func (o *Orbits) Classes() Classes {
+	first := make([]int32, len(o.parent))
+	for p := range first {
+		first[p] = int32(o.First(p))
+	}
+	return Number(first)
+}

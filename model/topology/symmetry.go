@@ -9,11 +9,11 @@ import (
 
 // Symmetry is a group of automorphisms of a topology that move whole nodes, each node
 // onto one of the same type, device by device. Routes, which depend on the graph alone,
-// go along with it; so do loads.
+// go along with it; so do loads. Links that no route tells apart are of one orbit, too.
 type Symmetry struct {
 	symmetry.Group // of nodes
 	t              *Topology
-	links          *symmetry.Orbits // of the fabrics, from the first one on
+	links          symmetry.Classes // of the fabrics, from the first one on
 }
 
 // NewSymmetry checks that permutations of the nodes extend to automorphisms of devices and
@@ -22,18 +22,24 @@ type Symmetry struct {
 //
 // Complexity: O(generators × fabric links).
 func NewSymmetry(t *Topology, nodes symmetry.Group) (s *Symmetry, ok bool) {
-	s = &Symmetry{nodes, t, symmetry.NewOrbits(len(t.links) - int(t.firstFabricLink()))}
+	s = &Symmetry{Group: nodes, t: t}
 	for n := range t.nodes {
 		first, _ := s.Orbit(n)
 		if a, b := &t.nodes[n], &t.nodes[first]; a.shape != b.shape || a.ranks != b.ranks {
 			return nil, false
 		}
 	}
+	same := t.linkClasses()
+	x := &extension{t: t, orbits: symmetry.NewOrbits(len(same.Of))}
 	for _, p := range s.Generators() {
-		if !s.extend(p) {
+		if !x.extend(p) {
 			return nil, false
 		}
 	}
+	for l, class := range same.Of {
+		x.orbits.Join(int(same.First[class]), l)
+	}
+	s.links = x.orbits.Classes()
 	return s, true
 }
 
@@ -97,38 +103,34 @@ func (t *Topology) firstFabricLink() LinkID {
 // LinkOrbit is the least link of a link's orbit, and how many links that has.
 func (s *Symmetry) LinkOrbit(l LinkID) (LinkID, int) {
 	if first := s.t.firstFabricLink(); l >= first {
-		return first + LinkID(s.links.First(int(l-first))), s.links.Size(int(l - first))
+		orbit := s.links.Of[l-first]
+		return first + LinkID(s.links.First[orbit]), int(s.links.Size[orbit])
 	}
 	n := s.t.devices[s.t.links[l].From].Node
 	k, size := s.Orbit(int(n))
 	return s.t.nodes[k].firstLink + l - s.t.nodes[n].firstLink, size
 }
 
-// join makes one orbit of two links of fabrics.
-func (s *Symmetry) join(a, b LinkID) {
-	first := s.t.firstFabricLink()
-	s.links.Join(int(a-first), int(b-first))
-}
-
 // extend extends a permutation of nodes to the fabrics' switches, from below: where the
 // device at a link's lower end goes decides where its switch goes. All links then have
 // to have an image.
-func (s *Symmetry) extend(node func(int) int) bool {
-	x := &extension{s: s, image: make([]DeviceID, len(s.t.devices)-int(s.t.firstSwitch()))}
+func (x *extension) extend(node func(int) int) bool {
+	t := x.t
+	x.image = make([]DeviceID, len(t.devices)-int(t.firstSwitch()))
 	for i := range x.image {
 		x.image[i] = -1
 	}
-	for n := range s.t.nodes {
-		from, to := s.t.nodes[n].firstDevice, s.t.nodes[node(n)].firstDevice
-		for local := range s.t.shapes[s.t.nodes[n].shape].devices {
+	for n := range t.nodes {
+		from, to := t.nodes[n].firstDevice, t.nodes[node(n)].firstDevice
+		for local := range t.shapes[t.nodes[n].shape].devices {
 			if !x.place(from+DeviceID(local), to+DeviceID(local)) {
 				return false
 			}
 		}
 	}
-	for d := s.t.firstSwitch(); int(d) < len(s.t.devices); d++ { // lower levels come first
+	for d := t.firstSwitch(); int(d) < len(t.devices); d++ { // lower levels come first
 		to := x.of(d)
-		if to < 0 || s.t.devices[d].Kind != s.t.devices[to].Kind || s.t.devices[d].Model != s.t.devices[to].Model || !x.place(d, to) {
+		if to < 0 || t.devices[d].Kind != t.devices[to].Kind || t.devices[d].Model != t.devices[to].Model || !x.place(d, to) {
 			return false
 		}
 	}
@@ -154,18 +156,19 @@ func (t *Topology) up(d DeviceID, back bool) []LinkID {
 	return links[i:]
 }
 
-// extension is where one permutation sends the switches.
+// extension is where one permutation sends the switches, and the links that permutations have joined.
 type extension struct {
-	s     *Symmetry
-	image []DeviceID // by switch, −1 while unknown
+	t      *Topology
+	orbits *symmetry.Orbits // of the fabrics' links
+	image  []DeviceID       // by switch, −1 while unknown
 }
 
-func (x *extension) of(d DeviceID) DeviceID { return x.image[d-x.s.t.firstSwitch()] }
+func (x *extension) of(d DeviceID) DeviceID { return x.image[d-x.t.firstSwitch()] }
 
 // place sends d to e: its links up, in order, to those of e. Where both are joined to
 // the same switches, those stay where they are.
 func (x *extension) place(d, e DeviceID) bool {
-	t := x.s.t
+	t := x.t
 	for _, back := range []bool{false, true} {
 		from, to := t.up(d, back), t.up(e, back)
 		if len(from) != len(to) || len(from) != len(t.up(d, !back)) {
@@ -176,7 +179,7 @@ func (x *extension) place(d, e DeviceID) bool {
 			if a.Class != b.Class || a.Count != b.Count || !x.send(t.end(l, back), t.end(to[k], back)) {
 				return false
 			}
-			x.s.join(l, to[k])
+			x.orbits.Join(int(l-t.firstFabricLink()), int(to[k]-t.firstFabricLink()))
 		}
 	}
 	return true
@@ -184,7 +187,7 @@ func (x *extension) place(d, e DeviceID) bool {
 
 // send notes that switch a goes to b; false where it already goes elsewhere.
 func (x *extension) send(a, b DeviceID) bool {
-	at := &x.image[a-x.s.t.firstSwitch()]
+	at := &x.image[a-x.t.firstSwitch()]
 	if *at < 0 {
 		*at = b
 	}
@@ -193,7 +196,7 @@ func (x *extension) send(a, b DeviceID) bool {
 
 func (x *extension) isPermutation() bool {
 	hit := make([]bool, len(x.image))
-	first := x.s.t.firstSwitch()
+	first := x.t.firstSwitch()
 	for _, d := range x.image {
 		if d < first || hit[d-first] {
 			return false

@@ -150,7 +150,11 @@ func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 		return c
 	}
 	defer func() { s.compiled[x] = c }()
+	var like *sim.Plan
 	for _, k := range s.siblings[x.schedule.Algorithm] {
+		if sharePrograms(k.first, x.schedule) {
+			like = k.plan
+		}
 		if k.connections == x.connections && k.has(x.schedule) {
 			if p, ok := k.plan.Resliced(x.schedule); ok {
 				c = compiled{plan: p, kin: k}
@@ -159,7 +163,7 @@ func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 		}
 	}
 	p, err := sim.CompileJobs(s.topo, []sim.Job{{Schedule: x.schedule, Valid: valid}}, s.profile, sim.CompileOptions{
-		Connections: x.connections, Operations: operationsPerConnection * int64(x.connections), Routes: s.routes})
+		Connections: x.connections, Operations: operationsPerConnection * int64(x.connections), Routes: s.routes, Like: like})
 	if errors.Is(err, sim.ErrTooLong) {
 		err = planner.ErrTooLarge
 	}
@@ -179,6 +183,18 @@ func (k *siblings) has(x *schedule.Schedule) bool {
 	for i := range x.Channels {
 		if looped && (x.Channels[i].Slices == 1) != (k.first.Channels[i].Slices == 1) {
 			return false
+		}
+	}
+	return true
+}
+
+// sharePrograms reports whether all channels of two schedules have the same programs.
+func sharePrograms(a, b *schedule.Schedule) bool {
+	for _, s := range []*schedule.Schedule{a, b} {
+		for i := range s.Channels {
+			if !s.Channels[i].SharesPrograms(&a.Channels[0]) {
+				return false
+			}
 		}
 	}
 	return true
