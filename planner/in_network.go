@@ -114,7 +114,14 @@ func (r *request) teamsWork(groups [][]int32, spreads, sums bool) error {
 		return n/sampled | 1
 	}
 	oneNode := r.t.Healthy() == r.t && r.turnGroups(groups[0])
+	inside := map[topology.NodeShape]bool{} // of which nodes with all of their ranks were looked at, whose routes stay in the node
 	for g := 0; g < len(groups); g += step(len(groups)) {
+		node := r.t.NodeOf(int(groups[g][0]))
+		shape := r.t.Shape(node)
+		whole := len(groups[g]) == shape.Ranks && r.t.NodeOf(int(groups[g][shape.Ranks-1])) == node
+		if whole && inside[shape] {
+			continue
+		}
 		for i := 0; i < len(groups[g]); i += step(len(groups[g])) {
 			if oneNode && r.t.NodeOf(int(groups[g][i])) > 0 {
 				continue
@@ -122,6 +129,10 @@ func (r *request) teamsWork(groups [][]int32, spreads, sums bool) error {
 			if err := teamWorks(r.router, groups[g], i, spreads, sums); err != nil {
 				return notApplicable("%v", err)
 			}
+		}
+		if whole && shape.Ranks > 1 {
+			route, err := r.router.Route(int(groups[g][0]), int(groups[g][1]))
+			inside[shape] = err == nil && route.Medium != topology.Network
 		}
 	}
 	return nil

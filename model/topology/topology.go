@@ -89,6 +89,17 @@ func (t *Topology) RankOf(d DeviceID) int { return int(t.rankOf[d]) }
 // NodeOf is the node of a rank.
 func (t *Topology) NodeOf(rank int) int { return int(t.devices[t.ranks[rank]].Node) }
 
+// NodeShape is what a node is in itself: nodes of one have the same devices and links, and as many ranks in the same places.
+type NodeShape struct {
+	shape int32
+	Ranks int
+}
+
+// Shape is that of a node.
+func (t *Topology) Shape(node int) NodeShape {
+	return NodeShape{t.nodes[node].shape, int(t.nodes[node].ranks)}
+}
+
 // NumNodes is the number of nodes.
 func (t *Topology) NumNodes() int { return len(t.nodes) }
 
