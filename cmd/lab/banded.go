@@ -15,7 +15,7 @@ func misses(all *report.Comparison, but string) []fit.Miss {
 	var out []fit.Miss
 	for _, r := range all.Rows {
 		if p := r.Predicted; p.Basis != "" && measuredOn(r.Measured) != but {
-			out = append(out, fit.Miss{Across: cost.ClassOf(p.Over), Basis: p.Basis, System: measuredOn(r.Measured),
+			out = append(out, fit.Miss{Across: cost.BandMedium(p.Over, r.Measured.Nodes), Basis: p.Basis, System: measuredOn(r.Measured),
 				Ranks: r.Measured.GPUs, Size: r.Measured.Size, Off: -math.Log1p(r.Error)})
 		}
 	}
@@ -31,7 +31,7 @@ func banded(all *report.Comparison) {
 		if bands[system] == nil {
 			bands[system] = &cost.Profile{Bands: fit.Bands(misses(all, system))}
 		}
-		if b := bands[system].Band(cost.ClassOf(p.Over), p.Basis, m.GPUs); b != nil {
+		if b := bands[system].Band(cost.BandMedium(p.Over, m.Nodes), p.Basis, m.GPUs); b != nil {
 			f := b.Factor(m.Size)
 			p.Low, p.High = units.Time(float64(p.Time)/f), units.Time(float64(p.Time)*f)
 		}

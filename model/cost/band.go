@@ -13,7 +13,7 @@ const Normal = 0.9
 
 // Band is how far predictions were off on machines that their kernels had not seen: Normal of those lay within.
 type Band struct {
-	Across  string `file:"across,need"` // what messages cross: box, pcie, network
+	Across  string `file:"across,need"` // what messages cross: see BandMedia
 	Basis   string `file:"basis,need"`  // where the kernel came from: see Bases
 	Ranks   int    `file:"ranks"`       // from so many on
 	Factors []Off  `file:"off,some"`    // by size; between sizes their logarithms lie on a line
@@ -45,12 +45,30 @@ const (
 // ClassOf is the class of what a kernel crosses.
 func ClassOf(over string) string {
 	switch over {
-	case "nvlink", "xgmi":
+	case "nvlink", "xgmi", Rack:
 		return InBox
 	case "pcie", HostMemory:
 		return OverPCIe
 	}
 	return Across
+}
+
+// Rack is NVLink over several nodes.
+const Rack = "rack"
+
+// BandMedia are what has bands of its own. Networks share theirs, as PCIe and host memory do: most were measured on few systems, which
+// differ more than networks do.
+var BandMedia = []string{"nvlink", Rack, "xgmi", OverPCIe, Across}
+
+// BandMedium is the one of BandMedia that a kernel crosses in so many nodes.
+func BandMedium(over string, nodes int) string {
+	switch class := ClassOf(over); {
+	case class != InBox:
+		return class
+	case over == "nvlink" && nodes > 1:
+		return Rack
+	}
+	return over
 }
 
 // Bases are where a prediction comes from, the best first: a kernel of this machine for this collective, the same
@@ -67,10 +85,10 @@ const (
 // Bases are all of them.
 var Bases = []string{OwnKernel, Extrapolated, OtherKernel, OwnEstimate, LaunchFloor}
 
-// Band is that of a class and basis with so many ranks; nil where none is known.
-func (p *Profile) Band(class, basis string, ranks int) (best *Band) {
+// Band is that of a medium (BandMedium) and basis with so many ranks; nil where none is known.
+func (p *Profile) Band(medium, basis string, ranks int) (best *Band) {
 	for i := range p.Bands {
-		if b := &p.Bands[i]; b.Across == class && b.Basis == basis && b.Ranks <= ranks && (best == nil || best.Ranks < b.Ranks) {
+		if b := &p.Bands[i]; b.Across == medium && b.Basis == basis && b.Ranks <= ranks && (best == nil || best.Ranks < b.Ranks) {
 			best = b
 		}
 	}

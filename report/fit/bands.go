@@ -11,20 +11,20 @@ import (
 
 // Miss is how far a prediction was off on a machine that its kernels had not seen.
 type Miss struct {
-	Across, Basis string // as in cost.Band
+	Across, Basis string // as in cost.Band (cost.BandMedium)
 	System        string // that it was measured on
 	Ranks         int
 	Size          units.Bytes
 	Off           float64 // logarithm of measured over predicted
 }
 
-// Bands are those of each class and basis, across networks of many ranks too; none is narrower than that of a better basis, or of
+// Bands are those of each medium and basis, across networks of many ranks too; none is narrower than that of a better basis, or of
 // fewer ranks.
 func Bands(misses []Miss) (out []cost.Band) {
-	sorted := slices.SortedFunc(slices.Values(misses), func(a, b Miss) int { return cmp.Compare(math.Abs(a.Off), math.Abs(b.Off)) })
-	for _, class := range []string{cost.InBox, cost.Across, cost.OverPCIe} {
-		of := where(sorted, func(m *Miss) bool { return m.Across == class })
-		if len(of) == 0 {
+	sorted := bySize(slices.SortedFunc(slices.Values(misses), func(a, b Miss) int { return cmp.Compare(math.Abs(a.Off), math.Abs(b.Off)) }))
+	for _, medium := range cost.BandMedia {
+		class := cost.ClassOf(medium)
+		if !slices.ContainsFunc(misses, func(m Miss) bool { return m.class() == class }) {
 			continue
 		}
 		fewer := map[string]cost.Band{} // by basis
@@ -34,7 +34,9 @@ func Bands(misses []Miss) (out []cost.Band) {
 				if basis == cost.LaunchFloor {
 					better = cost.Band{} // floors are not worse kernels
 				}
-				better = bandOf(of, basis, ranks, better.Factors, fewer[basis].Factors)
+				own := where(misses, func(m *Miss) bool { return m.Across == medium && m.Basis == basis && m.Ranks >= ranks })
+				better = bandOf(sorted, cost.Band{Across: medium, Basis: basis, Ranks: ranks, Rows: len(own), Systems: machines(own)},
+					better.Factors, fewer[basis].Factors)
 				fewer[basis] = better
 				out = append(out, better)
 			}
@@ -46,23 +48,37 @@ func Bands(misses []Miss) (out []cost.Band) {
 	return out
 }
 
-// bandOf is that of a basis from so many ranks on, at no size narrower than others; misses are a class's, the least first.
-func bandOf(class []Miss, basis string, ranks int, others ...[]cost.Off) cost.Band {
+// class is that of the medium.
+func (m *Miss) class() string { return cost.ClassOf(m.Across) }
+
+// bySize are the misses near each of cost.BandSizes; all where there are none.
+func bySize(misses []Miss) [][]Miss {
+	out := make([][]Miss, len(cost.BandSizes))
+	for i, size := range cost.BandSizes {
+		if out[i] = where(misses, func(m *Miss) bool { return nearest(m.Size) == size }); len(out[i]) == 0 {
+			out[i] = misses
+		}
+	}
+	return out
+}
+
+// bandOf fills a band, at no size narrower than others; misses are all, by size, the least first.
+func bandOf(misses [][]Miss, out cost.Band, others ...[]cost.Off) cost.Band {
+	class := cost.ClassOf(out.Across)
 	like := []func(*Miss) bool{
 		func(*Miss) bool { return true },
-		func(m *Miss) bool { return m.Basis == basis },
+		func(m *Miss) bool { return m.class() == class },
+		func(m *Miss) bool { return m.Basis == out.Basis },
+		func(m *Miss) bool { return m.Basis == out.Basis && m.class() == class },
 	}
-	if ranks > 0 {
-		like = append(like, func(m *Miss) bool { return m.Basis == basis && m.Ranks >= ranks })
+	if out.Across != class {
+		like = append(like, func(m *Miss) bool { return m.Basis == out.Basis && m.Across == out.Across })
 	}
-	own := where(class, like[len(like)-1])
-	out := cost.Band{Across: class[0].Across, Basis: basis, Ranks: ranks, Rows: len(own), Systems: len(machines(own))}
+	if out.Ranks > 0 {
+		like = append(like, func(m *Miss) bool { return m.Basis == out.Basis && m.Across == out.Across && m.Ranks >= out.Ranks })
+	}
 	for i, size := range cost.BandSizes {
-		near := where(class, func(m *Miss) bool { return nearest(m.Size) == size })
-		if len(near) == 0 {
-			near = class
-		}
-		off := cost.Off{Size: size, Factor: expected(near, like)}
+		off := cost.Off{Size: size, Factor: expected(misses[i], like)}
 		for _, o := range others {
 			if o != nil {
 				off.Factor = max(off.Factor, o[i].Factor)
@@ -77,31 +93,37 @@ func where(list []Miss, in func(*Miss) bool) []Miss {
 	return slices.DeleteFunc(slices.Clone(list), func(m Miss) bool { return !in(&m) })
 }
 
-// machines are how many rows each has.
-func machines(list []Miss) map[string]float64 {
-	rows := map[string]float64{}
+// machines counts them.
+func machines(list []Miss) int {
+	seen := map[string]bool{}
 	for _, m := range list {
-		rows[m.System]++
+		seen[m.System] = true
 	}
-	return rows
+	return len(seen)
 }
 
 // expected is the factor that holds cost.Normal of misses, the least first, of which each group is like what is predicted more than
-// the one before it. A machine more is like one of the last group's, each as likely, or, as likely as like one of them, what the groups
+// the one before it: what NCCL estimates without kernels, which few systems were measured on in any one class, is as unsure as it is in
+// others. A machine more is like one of the last group's, each as likely, or, as likely as like one of them, what the groups
 // before it say: few machines say little (a hierarchical Dirichlet process: Teh et al. 2006). All machines weigh the same.
 func expected(misses []Miss, groups []func(*Miss) bool) float64 {
 	weights, rest := make([]float64, len(misses)), 1.0
 	for i := len(groups) - 1; i >= 0; i-- {
-		rows := machines(where(misses, groups[i]))
+		in := make([]int, 0, len(misses))
+		rows := map[string]float64{}
+		for k := range misses {
+			if m := &misses[k]; groups[i](m) {
+				in = append(in, k)
+				rows[m.System]++
+			}
+		}
 		share := rest
 		if n := float64(len(rows)); i > 0 {
 			share *= n / (n + 1)
 		}
 		rest -= share
-		for k := range misses {
-			if m := &misses[k]; groups[i](m) {
-				weights[k] += share / float64(len(rows)) / rows[m.System]
-			}
+		for _, k := range in {
+			weights[k] += share / float64(len(rows)) / rows[misses[k].System]
 		}
 	}
 	sum := 0.0

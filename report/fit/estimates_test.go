@@ -87,9 +87,9 @@ func TestBandsHoldMostMisses(t *testing.T) {
 			latency, bytes := 0.4*rng.NormFloat64(), 0.05*rng.NormFloat64()
 			for range 30 {
 				misses = append(misses,
-					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.KiB, Off: latency +
+					Miss{Across: "nvlink", Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.KiB, Off: latency +
 						0.2*rng.NormFloat64()},
-					Miss{Across: cost.InBox, Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.GiB, Off: bytes +
+					Miss{Across: "nvlink", Basis: cost.OwnKernel, System: fmt.Sprint(i), Size: units.GiB, Off: bytes +
 						0.02*rng.NormFloat64()})
 			}
 		}
@@ -99,7 +99,7 @@ func TestBandsHoldMostMisses(t *testing.T) {
 	inside, rows := 0.0, 0.0
 	for range 20 {
 		p := &cost.Profile{Bands: Bands(draw(20))}
-		own, other = p.Band(cost.InBox, cost.OwnKernel, 8), p.Band(cost.InBox, cost.OtherKernel, 8)
+		own, other = p.Band("nvlink", cost.OwnKernel, 8), p.Band("nvlink", cost.OtherKernel, 8)
 		for _, m := range draw(20) {
 			if rows++; math.Abs(m.Off) <= math.Log(own.Factor(m.Size)) {
 				inside++
@@ -157,5 +157,26 @@ func TestBandsOfManyRanks(t *testing.T) {
 		if many < few || wide > 1 && many <= few {
 			t.Errorf("%v times as far off: band %v, of few ranks %v", wide, many, few)
 		}
+	}
+}
+
+// A medium that is off by more than others of its class has the wider band, and kernels of a kind that nobody measured in a class have
+// that of their kind elsewhere, not that of better ones.
+func TestBandsOfMedia(t *testing.T) {
+	var misses []Miss
+	for i := range 20 {
+		off := 0.01 * float64(i)
+		misses = append(misses, Miss{Across: "nvlink", Basis: cost.OwnKernel, System: fmt.Sprint("n", i), Off: off},
+			Miss{Across: cost.Rack, Basis: cost.OwnKernel, System: fmt.Sprint("r", i), Off: 2 * off},
+			Miss{Across: cost.Across, Basis: cost.OwnEstimate, System: fmt.Sprint("e", i), Off: 4 * off})
+	}
+	p := &cost.Profile{Bands: Bands(misses)}
+	of := func(medium, basis string) float64 { return math.Log(p.Band(medium, basis, 8).Factor(units.MiB)) }
+	nvlink, rack, xgmi := of("nvlink", cost.OwnKernel), of(cost.Rack, cost.OwnKernel), of("xgmi", cost.OwnKernel)
+	if nvlink > 0.2 || nvlink >= xgmi || xgmi >= rack {
+		t.Errorf("NVLink %.3f, not measured %.3f, racks %.3f", nvlink, xgmi, rack)
+	}
+	if estimate := of("nvlink", cost.OwnEstimate); estimate < 0.6 {
+		t.Errorf("an estimate over NVLink %.3f, where own kernels have %.3f and estimates across networks 0.76", estimate, nvlink)
 	}
 }

@@ -33,7 +33,7 @@ func (r *Runtime) byCopyEngine(a Ask) (Prediction, error) {
 	w := Work{Size: a.Size, Hops: 2*n + twoBarriers, Steps: n - 1, Chunk: part, Line: r.rates.scaleUp, Limit: "copy engines over " +
 		r.rates.via, Wire: (n - 1) * float64(part)}
 	p := Prediction{Algorithm: copyEngine, Protocol: "copy", Over: r.rates.over, Work: w, Latency: units.Time(w.Hops) * e.Alpha,
-		Basis: cost.OwnEstimate, bands: r.general,
+		Basis: cost.OwnEstimate, bands: r.general, ranks: r.rates.ranks, nodes: r.topo.NumNodes(),
 		Slowest: fmt.Sprintf("%.0f operations of copy engines of %v each", w.Hops, e.Alpha)}
 	move := w.Wire / (e.Efficiency * w.Line)
 	if e.Local > 0 {

@@ -45,6 +45,7 @@ type Prediction struct {
 	least     units.Time // that no schedule beats
 	bands     *cost.Profile
 	ranks     int
+	nodes     int
 }
 
 // Repeats is by which factor runs of one case differ, 9 of 10 (validation/README.md).
@@ -53,8 +54,8 @@ const Repeats = 1.05
 // Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen. It is that of
 // repeats at least.
 func (p *Prediction) Band() (low, high units.Time) {
-	class, e := cost.ClassOf(p.Over), Repeats
-	if b := cmp.Or(p.bands.Band(class, p.Basis, p.ranks), cost.GeneralNCCL().Band(class, p.Basis, p.ranks)); b != nil {
+	medium, e := cost.BandMedium(p.Over, p.nodes), Repeats
+	if b := cmp.Or(p.bands.Band(medium, p.Basis, p.ranks), cost.GeneralNCCL().Band(medium, p.Basis, p.ranks)); b != nil {
 		e = max(b.Factor(p.Work.Size), e)
 	}
 	return max(units.Time(float64(p.Time)/e), p.least), units.Time(float64(p.Time) * e)
@@ -175,7 +176,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	}
 	latency, time, by := r.estimate(a.Kind, c, &w)
 	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own,
-		Basis: cost.OwnEstimate, bands: r.general, ranks: r.rates.ranks, Slowest: "NCCL's own estimate"}
+		Basis: cost.OwnEstimate, bands: r.general, ranks: r.rates.ranks, nodes: r.topo.NumNodes(), Slowest: "NCCL's own estimate"}
 	kernel, note := r.kernel(a, c)
 	switch {
 	case kernel != nil:
