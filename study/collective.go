@@ -28,7 +28,9 @@ func (c Collective) Over(ranks int) (collective.Spec, error) {
 
 // onWhole is the same on the whole of a degraded machine, where lost ranks send nothing.
 func (c Collective) onWhole(t *topology.Topology) Collective {
-	c.Root = t.OriginalRank(c.Root)
+	if c.Kind.Rooted() {
+		c.Root = t.OriginalRank(c.Root)
+	}
 	if c.Counts == nil || len(t.LostRanks()) == 0 {
 		return c
 	}

@@ -75,7 +75,9 @@ var wordKinds = []wordKind{
 		}
 		return err
 	}, true},
-	{"NCCL's profiler plugin", ncclprofiler.Is, func(e *evidence, file string, r io.Reader) error { return e.words.trace.Parse(r, file) }, true},
+	{"NCCL's profiler plugin", ncclprofiler.Is, func(e *evidence, file string, r io.Reader) error {
+		return e.words.trace.Parse(r, file)
+	}, true},
 	{"railyard probe", measurement.AreLinks, func(e *evidence, file string, r io.Reader) error {
 		rows, err := measurement.ReadLinks(r, file)
 		e.rows = append(e.rows, rows...)

@@ -38,8 +38,8 @@ var (
 	parameters = regexp.MustCompile(`^#?\s*nThread \d+ nGpus \d+ `)
 )
 
-// launched is what launchers and readers of logs put before a line: kubectl's pod or time, srun's task, pdsh's host, mpirun's rank, the > of a
-// quotation.
+// launched is what launchers and readers of logs put before a line: kubectl's pod or time, srun's task, pdsh's host, mpirun's rank,
+// the > of a quotation.
 const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>: ?| ?)|\S+: |\d{4}-\d\d-\d\dT\S+ )?`
 
 var before = regexp.MustCompile(`^` + launched)

@@ -69,8 +69,8 @@ func (t *tree) even(n *Network) {
 		t.paths[i] = p
 	}
 	if padded > 0 {
-		n.Notes = append(n.Notes, fmt.Sprintf("of %d leaves %d stand less deep than others: a switch of its own is assumed above each, for "+
-			"each level that is missing", len(t.paths), padded))
+		n.Notes = append(n.Notes, fmt.Sprintf("of %d leaves %d stand less deep than others: a switch of its own is assumed above each, "+
+			"for each level that is missing", len(t.paths), padded))
 	}
 	top := min(len(t.roots)-1, 1) // levels above all roots
 	if left := deepest + top - len(levelKinds); left > 0 {

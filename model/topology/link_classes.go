@@ -3,8 +3,8 @@ package topology
 import "railyard/model/symmetry"
 
 // linkClasses are the classes of the fabrics' links, from the first one on, that no route tells apart: a transfer is divided at each switch
-// by the rates of the links that lead on, so those carry as much of it that lead from and to switches with the same surroundings, however far
-// one looks, all the way to the devices of nodes, of which each stands for itself.
+// by the rates of the links that lead on, so those carry as much of it that lead from and to switches with the same surroundings, however
+// far one looks, all the way to the devices of nodes, of which each stands for itself.
 //
 // Grohe, Kersting, Mladenov, Selman, "Dimension reduction via colour refinement", 2014.
 func (t *Topology) linkClasses() symmetry.Classes {
