@@ -271,3 +271,22 @@ func TestLoopedIsFlat(t *testing.T) {
 		t.Errorf("only %d schedules have loops", looped)
 	}
 }
+
+// Groups of nodes of any sizes fold, also where so many links are one that their uses together are more than 32 bits count:
+// nothing is compiled for each of the 16,000 ranks.
+func TestManyNodesFold(t *testing.T) {
+	for _, nodes := range []int{1000, 2000} {
+		topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := collective.Spec{Kind: collective.AllGather, Ranks: topo.NumRanks()}
+		s, err := planner.Build(topo, spec, "hierarchical_two_shot", planner.Options{Slices: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sim.CompileJobs(topo, []sim.Job{{Schedule: s}}, line(t), sim.CompileOptions{Connections: 20 * topo.NumRanks()}); err != nil {
+			t.Errorf("%d nodes: %v", nodes, err)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (c *compiler) shareNodes() error {
 				all = append(all, &x)
 			}
 			y := index[x.side]
-			y.rate, y.uses = min(y.rate, x.rate), addUse(y.uses, linkUse{int32(i), r.times / int32(size), 1, 1})
+			y.rate, y.uses = min(y.rate, x.rate), addUse(y.uses, linkUse{int32(i), int64(r.times / int32(size)), 1, 1})
 		}
 	}
 	for _, x := range all {

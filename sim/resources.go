@@ -23,8 +23,9 @@ type resource struct {
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
 // on the link. Uses by a trunk, which its routes have in common, have its user for a route.
 type linkUse struct {
-	route, count int32
-	num, den     int64
+	route    int32
+	count    int64 // of all links of an orbit, until they are divided among them
+	num, den int64
 }
 
 // mergeLinks makes one resource of all links that the same routes load in the same
@@ -68,7 +69,7 @@ func (c *compiler) newResource(u []linkUse, most linkUse) int32 {
 	c.res = append(c.res, resource{capacity: math.Inf(1), links: math.Inf(1), routes: int32(len(u))})
 	for _, x := range u {
 		weight := float64(x.num) / float64(x.den) * float64(most.den) / float64(most.num)
-		c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, x.count))
+		c.routes[x.route].use = append(c.routes[x.route].use, newUsage(id, weight, int32(x.count)))
 	}
 	return id
 }
@@ -148,9 +149,9 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 		for i, h := range hops {
 			orbit, size := c.orbit(h.Link)
 			l := index.at(wire{orbit, h.Lane})
-			n := times
+			n := int64(times)
 			if copies != nil {
-				n *= copies[i]
+				n *= int64(copies[i])
 			}
 			out[i] = hop{l, float64(h.Num) / float64(h.Den) * float64(n) / float64(size)}
 			uses[l] = addUse(uses[l], linkUse{user, n, h.Num, h.Den})
@@ -168,10 +169,10 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 	for l, list := range uses {
 		_, size := c.orbit(c.wires[l].link)
 		for i := range list {
-			if list[i].count%int32(size) != 0 {
+			if list[i].count%int64(size) != 0 {
 				return nil, fmt.Errorf("%w: %d uses of %d links", errAsymmetric, list[i].count, size)
 			}
-			list[i].count /= int32(size)
+			list[i].count /= int64(size)
 		}
 	}
 	return uses, nil
@@ -247,7 +248,7 @@ func signature(sig []byte, u []linkUse, most linkUse) []byte {
 		den2, num2 := reduce(x.den, most.den)
 		n, d := reduce(num*num2, den*den2)
 		sig = binary.AppendVarint(sig, int64(x.route))
-		sig = binary.AppendVarint(sig, int64(x.count))
+		sig = binary.AppendVarint(sig, x.count)
 		sig = binary.AppendVarint(sig, n)
 		sig = binary.AppendVarint(sig, d)
 	}

@@ -219,7 +219,8 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 	return append(append(out, g.words(p, row)...), copies(p)...)
 }
 
-// words are the ways of reductions in words, which carry floating-point numbers.
+// words are the ways of reductions in words, which carry floating-point numbers: by the algorithms that tune tries them with, as what
+// they cost was measured of these (study/tuning/variants.go).
 func (g *gpuFlags) words(p *planned, row *study.Row) (out []execution) {
 	if g.dtype == collective.Int32 || !p.Question.Spec().Kind.Reduces() || !p.Question.Costs().Curved(string(schedule.Words)) {
 		return nil
