@@ -47,5 +47,6 @@ func node(l Library, t tree) (*survey.Node, error) {
 	for _, a := range n.Adapters {
 		add(a.Bus)
 	}
+	t.hostBridges(n)
 	return n, nil
 }

@@ -89,11 +89,37 @@ func TestShippedNodesComeBack(t *testing.T) {
 			if got.NumRanks() != want.NumRanks() {
 				t.Errorf("%d ranks, want %d", got.NumRanks(), want.NumRanks())
 			}
+			sameRoots(t, want, got)
 		})
 	}
 	if tested < 13 {
 		t.Errorf("only %d shipped nodes were tested", tested)
 	}
+}
+
+// sameRoots: where the shipped file says that a CPU has one host bridge, so does the discovered one, and otherwise that it has several:
+// those are the machines that newFake makes. Of what does not meet at the CPU nothing is said.
+func sameRoots(t *testing.T, want, got *topology.Topology) {
+	t.Helper()
+	for d, dev := range got.Devices() {
+		if dev.Kind != topology.CPU {
+			continue
+		}
+		cpu := topology.DeviceID(d)
+		one := want.Roots(named(want, got.DeviceName(cpu))) == topology.OneRoot
+		if r := got.Roots(cpu); r != topology.RootsUnknown && (r == topology.OneRoot) != one {
+			t.Errorf("%s: %v, want one root %v", got.DeviceName(cpu), r, one)
+		}
+	}
+}
+
+func named(x *topology.Topology, name string) topology.DeviceID {
+	for d := range x.Devices() {
+		if x.DeviceName(topology.DeviceID(d)) == name {
+			return topology.DeviceID(d)
+		}
+	}
+	return 0
 }
 
 func TestFileIsReadable(t *testing.T) {

@@ -139,7 +139,11 @@ func (f *filler) place(d topology.DeviceID) string {
 	}
 	parent, class := f.parent(d)
 	socket := f.socket(d)
-	base := fmt.Sprintf("sys/devices/pci0000:%02x", 0x80*socket)
+	number := f.next // host bridges have buses of their own
+	if f.t.Roots(f.kind(topology.CPU)[socket]) == topology.OneRoot {
+		number = 0x80 * socket
+	}
+	base := fmt.Sprintf("sys/devices/pci0000:%02x", number)
 	if parent >= 0 && f.t.Devices()[parent].Kind == topology.PCIeSwitch {
 		base = f.bridge(f.place(parent), socket, nil) // a downstream port
 	} else {

@@ -96,7 +96,6 @@ func (b *builder) gpus(product survey.Product, lanes survey.Lanes, switched bool
 
 // tree hangs GPUs and adapters on PCIe switches and NUMA nodes.
 func (b *builder) tree(lanes survey.Lanes) {
-	b.n.OneRoot = b.some(PHB) && !b.some(NODE)
 	b.note("PCIe rates are not said: x%d of generation %d is assumed everywhere", lanes.Width, lanes.Generation)
 	if b.some(NV) { // which hides how GPUs are joined by PCIe
 		b.note("how GPUs joined by NVLink are joined by PCIe is not said: of their PCIe switches only those are drawn that adapters show")
@@ -120,6 +119,13 @@ func (b *builder) tree(lanes survey.Lanes) {
 		}
 	}
 	b.n.CPUs = slices.Max(numa) + 1
+	for i, row := range b.Cells {
+		for j, c := range row[:i] {
+			if (c.Kind == PHB || c.Kind == NODE) && numa[i] == numa[j] {
+				b.n.Through(numa[i], c.Kind == PHB)
+			}
+		}
+	}
 	if len(b.n.Adapters) > 0 {
 		b.note("the adapters' rates are not said: a fabric has to name them")
 	}

@@ -73,7 +73,9 @@ func TestImports(t *testing.T) {
 		{"h100-8.txt", "h200", "h200", 8, 3, []string{"nvswitch0 stands for all"}},
 		{"dgx2.txt", "", "v100", 13, 2, []string{"v100 by their 6"}}, // with that of two adapters of one card
 		{"dgx1-v100.txt", "", "v100", 4, 2, []string{"one_root: true"}},
-		{"rtx3090-2.txt", "rtx3090", "pcie4", 0, 1, []string{"nvlink"}},
+		{"rtx3090-2.txt", "rtx3090", "pcie4", 0, 1, []string{"nvlink", "one_root: true"}},
+		{"t4-4.txt", "", "pcie4", 0, 2, []string{`"cpu1", kind: cpu, one_root: false`}}, // GPUs without switches, NODE for each
+		{"v100-8.txt", "", "v100", 1, 2, []string{`"cpu0", kind: cpu, one_root: false`}},
 	} {
 		t.Run(c.file+c.gpu, func(t *testing.T) {
 			m := read(t, c.file)
@@ -90,9 +92,6 @@ func TestImports(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, text)
 				}
 			}
-			if m.some(NODE) && strings.Contains(text, "one_root") {
-				t.Errorf("one host bridge, where there are several:\n%s", text)
-			}
 			count := map[topology.Kind]int{}
 			for _, d := range x.Devices() {
 				count[d.Kind]++
@@ -108,7 +107,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// sameCells compares the routes between GPUs with the cells; a topology tells PHB from NODE no more than NCCL does.
+// sameCells compares the ways between GPUs and to adapters with the cells.
 func sameCells(t *testing.T, m *Matrix, x *topology.Topology) {
 	t.Helper()
 	r := topology.NewRouter(x)
@@ -125,11 +124,31 @@ func sameCells(t *testing.T, m *Matrix, x *topology.Topology) {
 				if route.Kind > topology.Switched || route.Links != want.Links {
 					t.Errorf("GPU %d to %d: %v ×%d, want %v", i, j, route.Kind, route.Links, want)
 				}
-			case want.Kind == NODE && route.Kind != topology.PHB, want.Kind != NODE && route.Kind.String() != string(want.Kind):
-				t.Errorf("GPU %d to %d: %v, want %v", i, j, route.Kind, want)
+			case word(route.Kind, r.Bridged(route.Hops)) != want.Kind:
+				t.Errorf("GPU %d to %d: %v, want %v", i, j, word(route.Kind, r.Bridged(route.Hops)), want)
+			}
+		}
+		var nics []topology.DeviceID
+		for d, dev := range x.Devices() {
+			if dev.Kind == topology.NIC {
+				nics = append(nics, topology.DeviceID(d))
+			}
+		}
+		for k, d := range nics {
+			p, _ := r.PathToNIC(x.Ranks()[i], d)
+			if want := m.Cells[i][m.GPUs()+k].Kind; word(p.Kind, p.Bridged) != want {
+				t.Errorf("GPU %d to adapter %d: %v, want %v", i, k, word(p.Kind, p.Bridged), want)
 			}
 		}
 	}
+}
+
+// word is how the matrix calls a way.
+func word(kind topology.RouteKind, bridged bool) Kind {
+	if kind == topology.PHB && bridged {
+		return NODE
+	}
+	return Kind(kind.String())
 }
 
 const valid = "\t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n" +

@@ -21,7 +21,8 @@ type drawing struct {
 type part struct {
 	id, model, serves, note string
 	kind                    topology.Kind
-	noP2P, oneRoot          bool
+	noP2P                   bool
+	roots                   topology.Roots
 }
 
 // link joins two devices, both ways.

@@ -26,7 +26,7 @@ func draw(n *Node) (*machine, error) {
 		m.device(part{id: fmt.Sprintf("gpu%d", i), kind: topology.GPU, model: modelName(m.GPUs[i].Name), note: m.GPUs[i].Bus})
 	}
 	for s := range m.CPUs {
-		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU, oneRoot: m.OneRoot})
+		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU, roots: m.roots(s)})
 	}
 	if err := m.nvlinks(); err != nil {
 		return nil, err

@@ -17,11 +17,11 @@ type Node struct {
 	Adapters []Adapter
 	// PCI has GPUs, adapters and the PCIe switches above them by address; of what it lacks nothing is known.
 	PCI    map[string]PCI
-	CPUs   int    // sockets, or NUMA nodes where these are what is told apart
-	Vendor string // of the processors as socketClass knows it, "GenuineIntel 143"; "": not known
-	// OneRoot: the PCIe root ports of a CPU stand at one host bridge.
-	OneRoot bool
-	Notes   []string // what is assumed or left out already
+	CPUs   int      // sockets, or NUMA nodes where these are what is told apart
+	Vendor string   // of the processors as socketClass knows it, "GenuineIntel 143"; "": not known
+	Notes  []string // what is assumed or left out already
+	// bridges are the host bridges of each CPU, as far as ways between devices tell.
+	bridges map[int]bridges
 }
 
 // PCI is where a device hangs.

@@ -46,7 +46,7 @@ func (x *degrader) shapeLeft(n int) *shape {
 		out.ids = append(out.ids, s.ids[i])
 		out.devices = append(out.devices, d)
 		out.noP2P = append(out.noP2P, s.noP2P[i] || x.staged[first+DeviceID(i)])
-		out.oneRoot = append(out.oneRoot, s.oneRoot[i])
+		out.roots = append(out.roots, s.roots[i])
 		use = append(use, usable[i])
 		if d.Kind.HoldsRank() {
 			out.ranks = append(out.ranks, d.Local)

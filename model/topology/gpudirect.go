@@ -82,7 +82,9 @@ func (t *Topology) stagedNICs() string {
 		"unless NCCL_NET_GDR_LEVEL says otherwise", units.Counted(ranks, "GPU"), len(t.ranks), GDRLevel, first)
 }
 
-// Bridged reports whether a way through one CPU enters and leaves it over PCIe switches that stand at host bridges of their own.
+// Bridged reports whether a way through one CPU leads between its host bridges (NODE of nvidia-smi topo -m; NCCL has one word for both,
+// PHB, so that no choice depends on it). Where the file does not say, PCIe switches are taken to stand at host bridges of their own,
+// and devices without one to share theirs.
 func (r *Router) Bridged(hops []Hop) bool {
 	for _, h := range hops {
 		l := r.t.links[h.Link]
@@ -94,7 +96,8 @@ func (r *Router) Bridged(hops []Hop) bool {
 			out := r.t.links[o.Link]
 			return out.From == l.To && r.t.devices[out.To].Kind == PCIeSwitch
 		})
-		if !leaves || r.t.devices[l.From].Kind != PCIeSwitch || r.t.shapes[r.t.nodes[cpu.Node].shape].oneRoot[cpu.Local] {
+		roots := r.t.Roots(l.To)
+		if roots == OneRoot || roots == RootsUnknown && !(leaves && r.t.devices[l.From].Kind == PCIeSwitch) {
 			return false
 		}
 	}

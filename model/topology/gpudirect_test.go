@@ -1,6 +1,7 @@
 package topology_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,4 +46,64 @@ func TestGPUDirect(t *testing.T) {
 	if _, ok := topology.ParseGDRLevel("NVL"); ok || !strings.Contains(strings.Join(topology.GDRLevels, " "), "SYS") {
 		t.Error("levels")
 	}
+}
+
+// oneCPU has a GPU and an adapter below a PCIe switch each, and one of both without.
+const oneCPU = `schema: railyard.topology/v1
+name: x
+source: test
+date: 2026-11-29
+classes: {pcie: {medium: pcie, rate: 32GB/s, latency: 500ns, source: test, date: 2026-11-29}}
+templates:
+  n:
+    devices:
+      - {id: "gpu[0-2]", kind: gpu}
+      - {id: "plx[0-1]", kind: pcie_switch}
+      - {id: cpu0, kind: cpu%s}
+      - {id: "nic[0-1]", kind: nic}
+    links:
+      - {from: "gpu0", to: plx0, class: pcie}
+      - {from: "nic0", to: plx1, class: pcie}
+      - {from: "plx[0-1]", to: cpu0, class: pcie}
+      - {from: "gpu[1-2]", to: cpu0, class: pcie}
+      - {from: "nic1", to: cpu0, class: pcie}
+nodes: [{template: n}]
+`
+
+// TestRoots: one host bridge joins all that hangs on a CPU, several part all; where it is not said, switches are taken to be at their own.
+// It is a word for people: what NCCL decides by how far an adapter is stays.
+func TestRoots(t *testing.T) {
+	for said, want := range map[string]string{"": "true false false false", ", one_root: true": "false false false false",
+		", one_root: false": "true true true true"} {
+		x, err := topology.Parse("x.yaml", fmt.Appendf(nil, oneCPU, said), nil, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := topology.NewRouter(x)
+		nics := []topology.DeviceID{named(x, "nic0"), named(x, "nic1")}
+		var got []bool
+		for _, w := range []struct{ gpu, nic int }{{0, 0}, {0, 1}, {1, 0}, {1, 1}} {
+			p, ok := r.PathToNIC(x.Ranks()[w.gpu], nics[w.nic])
+			if !ok || p.Kind != topology.PHB || p.GPUDirect(topology.GDRLevel) || !p.GPUDirect(topology.PHB) {
+				t.Errorf("%q, %+v: %+v", said, w, p)
+			}
+			got = append(got, p.Bridged)
+		}
+		route, err := r.Route(1, 2)
+		if err != nil || r.Bridged(route.Hops) != got[3] {
+			t.Errorf("%q: GPUs without switches are joined as a GPU and an adapter are: %+v, %v", said, route, err)
+		}
+		if text := strings.Trim(fmt.Sprint(got), "[]"); text != want {
+			t.Errorf("%q: %s, want %s", said, text, want)
+		}
+	}
+}
+
+func named(x *topology.Topology, name string) topology.DeviceID {
+	for d := range x.Devices() {
+		if x.DeviceName(topology.DeviceID(d)) == name {
+			return topology.DeviceID(d)
+		}
+	}
+	panic(name)
 }

@@ -91,6 +91,7 @@ type deviceSpec struct {
 	P2P     bool   `file:"p2p,default=true"`
 	OneRoot bool   `file:"one_root"`
 	Serves  string `file:"serves"`
+	roots   Roots
 	yamlfile.Place
 }
 
@@ -178,6 +179,9 @@ func (t *template) Check(o *yamlfile.Object) {
 func (d *deviceSpec) Check(o *yamlfile.Object) {
 	if o.Has("p2p") && d.Kind != CPU && d.Kind != GPU {
 		o.AddAt(d.Pos, "device %s: p2p has an effect on cpus and gpus only", d.ID)
+	}
+	if o.Has("one_root") {
+		d.roots = rootsOf(d.OneRoot)
 	}
 	if o.Has("one_root") && d.Kind != CPU {
 		o.AddAt(d.Pos, "device %s: one_root has an effect on cpus only", d.ID)

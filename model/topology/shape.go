@@ -8,7 +8,7 @@ type shape struct {
 	ids      []string
 	devices  []Device // Node unset
 	noP2P    []bool   // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
-	oneRoot  []bool   // per device: a CPU with one PCIe host bridge; routes and times do not depend on it
+	roots    []Roots  // per device: of a CPU; routes and times do not depend on it
 	graph             // of devices by local number
 	local    map[string]int32
 	nics     [][]int32 // per device that holds a rank: its NICs
@@ -107,7 +107,7 @@ func (x *shaper) addDevices(d deviceSpec) {
 		x.s.ids = append(x.s.ids, id)
 		x.s.devices = append(x.s.devices, Device{Kind: d.Kind, Local: n, Model: model})
 		x.s.noP2P = append(x.s.noP2P, (d.Kind == CPU || d.Kind == GPU) && !d.P2P)
-		x.s.oneRoot = append(x.s.oneRoot, d.OneRoot)
+		x.s.roots = append(x.s.roots, d.roots)
 		if d.Kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)
 		}

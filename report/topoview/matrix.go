@@ -133,7 +133,7 @@ func (m *matrix) numa(d topology.DeviceID) string {
 func legend() string {
 	return table.Listed([][]string{{"NV#", "# bonded links, direct or over switches"}, {"XG#", "# Infinity Fabric links"},
 		{"PIX", "one PCIe switch at most"}, {"PXB", "several PCIe switches"}, {"PHB", "through a CPU"},
-		{"NODE", "through a CPU, between PCIe switches at root ports of their own"}, {"SYS", "across sockets"}, {"SHM", "shared memory"},
+		{"NODE", "through a CPU, between its PCIe host bridges"}, {"SYS", "across sockets"}, {"SHM", "shared memory"},
 		{"HOST", "copied through host memory"}, {"NET", "NICs and network"}})
 }
 
