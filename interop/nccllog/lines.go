@@ -12,13 +12,6 @@ import (
 	"railyard/model/units"
 )
 
-// prefix is what stands before each message, whatever launchers and timestamps add before it: host:pid:tid [GPU], and of warnings the
-// line of NCCL's source.
-var prefix = regexp.MustCompile(`([^\s:<>\[\]]+):(\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
-
-// aLine is such a line among others.
-var aLine = regexp.MustCompile(`(?m)` + prefix.String())
-
 // rule is a message that is understood: those that hold the text are matched.
 type rule struct {
 	text  string
@@ -31,9 +24,9 @@ const via = `(NET/[^/]+\S*|\S+)`
 
 // rules are the messages, as src/init.cc, src/transport, src/graph and src/enqueue.cc of NCCL 2.10 to 2.30 write them.
 var rules = []rule{
-	{"- Init START", regexp.MustCompile(`comm (0x[0-9a-f]+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
-	{"- Init COMPLETE", regexp.MustCompile(`comm (0x[0-9a-f]+) rank (\d+) nranks (\d+) (.*)- Init COMPLETE`), (*reader).starts},
-	{" nNodes ", regexp.MustCompile(`^comm (0x[0-9a-f]+) rank \d+ nRanks \d+ nNodes (\d+) `), (*reader).nodes},
+	{"- Init START", regexp.MustCompile(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
+	{"- Init COMPLETE", regexp.MustCompile(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init COMPLETE`), (*reader).starts},
+	{" nNodes ", regexp.MustCompile(`^comm (0x\S+) rank (\d+) nRanks (\d+) (nNodes (\d+) .*)`), (*reader).nodes},
 	{"Using network ", regexp.MustCompile(`^Using network (.+?)\s*$`), (*reader).network},
 	{" coll channels, ", regexp.MustCompile(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
 	{"NVLS multicast support is available", regexp.MustCompile(`.`), (*reader).multicast},
@@ -63,11 +56,18 @@ func (r *reader) version(_ *process, m []string) error {
 }
 
 func (r *reader) nodes(p *process, m []string) error {
-	n, err := number(m[2])
-	if c := p.byPointer(m[1]); c != nil && err == nil {
-		p.current, c.Nodes = c, n
+	n, err := number(m[5])
+	if err != nil {
+		return err
 	}
-	return err
+	if p.byPointer(m[1]) == nil { // as where NCCL_DEBUG_SUBSYS has no INIT
+		if err := r.starts(p, m); err != nil {
+			return err
+		}
+	}
+	p.current = p.byPointer(m[1])
+	p.current.Nodes = n
+	return nil
 }
 
 func (r *reader) network(p *process, m []string) error {

@@ -25,9 +25,6 @@ const (
 	maxBad   = 20      // lines that are reported
 )
 
-// Is reports whether a file looks like a log of NCCL: a line of its first bytes is one of NCCL's.
-func Is(head []byte) bool { return aLine.Match(head) }
-
 // File is a log to read.
 type File struct {
 	Name string
@@ -49,7 +46,7 @@ func Parse(files ...File) (*observed.Log, error) {
 		return nil, err
 	}
 	if r.messages == 0 {
-		return nil, fmt.Errorf("%s: no line of NCCL's (host:pid:tid [GPU] NCCL INFO …): run with NCCL_DEBUG=INFO", r.file)
+		return nil, fmt.Errorf("%s: no line of NCCL's (NCCL INFO …): run with NCCL_DEBUG=INFO", r.file)
 	}
 	for _, id := range r.order {
 		r.log.Comms = append(r.log.Comms, *r.comms[id])
@@ -63,11 +60,12 @@ type reader struct {
 	file      string
 	line      int
 	messages  int
+	headless  bool // some lines have no host and process in front
 	processes map[string]*process
 	comms     map[string]*observed.Comm
 	order     []string // of comms
 	choices   map[observed.Choice]int
-	seen      map[any]int       // variables, adapters, sends and warnings that are there already
+	seen      map[any]int       // variables, adapters, sends, warnings and members that are there already
 	devices   map[string]string // adapters by process, network and number
 	bad       []error
 }
@@ -112,7 +110,7 @@ func (r *reader) read(f File) error {
 	in.Buffer(make([]byte, 64<<10), maxLine)
 	for in.Scan() {
 		r.line++
-		if !bytes.Contains(in.Bytes(), []byte("NCCL ")) {
+		if !bytes.Contains(in.Bytes(), ours) {
 			continue
 		}
 		if err := r.message(in.Text()); err != nil && len(r.bad) < maxBad {
@@ -125,34 +123,33 @@ func (r *reader) read(f File) error {
 	return nil
 }
 
-func (r *reader) message(line string) error {
-	m := prefix.FindStringSubmatch(line)
-	if m == nil {
-		if v := strings.TrimSpace(line); strings.HasPrefix(v, "NCCL version ") { // which has no prefix of its own
+func (r *reader) message(text string) error {
+	l, ok := parted(text)
+	if !ok {
+		if v := strings.TrimSpace(text); strings.HasPrefix(v, "NCCL version ") { // which has no prefix of its own
 			r.messages++
 			return r.version(nil, []string{v, strings.Fields(v)[2]})
 		}
 		return nil
 	}
 	r.messages++
-	key := strings.Join(m[1:4], " ")
+	key := l.process + " " + l.gpu
 	p := r.processes[key]
 	if p == nil {
-		p = &process{host: m[1], id: m[1] + " " + m[2], warned: -1, pointers: map[string]*observed.Comm{}}
+		p = &process{host: l.host, id: l.process, warned: -1, pointers: map[string]*observed.Comm{}}
 		r.processes[key] = p
 	}
-	if m[4] == "WARN" {
-		r.warn(p, m[5])
+	if p.host == "" && !r.headless {
+		r.headless = true
+		r.note(fmt.Sprintf("%v: lines of NCCL's have no host and process in front: which ranks share a host is not known, and what is not said "+
+			"of a communicator is taken to be of the one before it", r.place()))
+	}
+	if l.warning {
+		r.warn(p, l.text)
 		return nil
 	}
-	for i := range rules {
-		x := &rules[i]
-		if !strings.Contains(m[5], x.text) {
-			continue
-		}
-		if found := x.match.FindStringSubmatch(m[5]); found != nil {
-			return x.take(r, p, found)
-		}
+	if x, found := understood(l.text); x != nil {
+		return x.take(r, p, found)
 	}
 	return nil
 }
@@ -175,16 +172,27 @@ func (r *reader) starts(p *process, m []string) error {
 	}
 	c := p.pointers[m[1]]
 	if c == nil || c.Ranks != ranks {
-		c = r.comm(r.idOf(p, m[4]), ranks)
+		c = r.comm(r.idOf(p, m[4], rank, ranks), ranks)
 		p.pointers[m[1]] = c
-		p.own = append(p.own, c)
+		if !slices.Contains(p.own, c) {
+			p.own = append(p.own, c)
+		}
 	}
-	p.current, c.Hosts[rank] = c, p.host
+	p.current = c
+	if r.seen[member{c, rank}] = 0; p.host != "" {
+		c.Hosts[rank] = p.host
+	}
 	c.Network, c.Multicast = cmp.Or(c.Network, p.network), c.Multicast || p.multicast
 	return nil
 }
 
-func (r *reader) idOf(p *process, rest string) string {
+// member is a rank of a communicator.
+type member struct {
+	comm *observed.Comm
+	rank int
+}
+
+func (r *reader) idOf(p *process, rest string, rank, ranks int) string {
 	if m := commID.FindStringSubmatch(rest); m != nil {
 		return m[1]
 	}
@@ -193,7 +201,13 @@ func (r *reader) idOf(p *process, rest string) string {
 			return fmt.Sprintf("%s split %s color %s", parent.ID, m[2], m[3])
 		}
 	}
-	return fmt.Sprintf("number %d", len(p.own)+1)
+	n := 0 // those that it is not: without a process in front, p stands for several, of which each says a rank once a communicator
+	for _, c := range p.own {
+		if _, said := r.seen[member{c, rank}]; p.host != "" || said || c.Ranks != ranks {
+			n++
+		}
+	}
+	return fmt.Sprintf("number %d", n+1)
 }
 
 func (r *reader) comm(id string, ranks int) *observed.Comm {

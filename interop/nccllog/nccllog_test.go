@@ -153,6 +153,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte(issues))
+	f.Add([]byte(strings.ReplaceAll(issues, ":", "")))
+	f.Add([]byte("2026-11-29 10:00:00 [rank1]: NCCL INFO comm 0xa rank 1 nRanks 4 nNodes 2 localRanks 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		log, err := Parse(File{"f", bytes.NewReader(data)})
 		if err != nil {
