@@ -40,7 +40,7 @@ var rules = []rule{
 		(*reader).choice},
 	{"[Symmetric]: ", regexp.MustCompile(`^(\w+) \[Symmetric\]: (\d+) Bytes -> Kernel (\w+) nchannels (\d+)`), (*reader).symmetric},
 	{"Using [", regexp.MustCompile(`^NET/(.+?) ?: Using (.*)$`), (*reader).adapters},
-	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set by environment to (.*?)\.?$`), (*reader).variable},
+	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set (?:by environment )?to (.*?)\.?$`), (*reader).variable},
 	{" reset to NCCL_", regexp.MustCompile(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
 	{".cc:", regexp.MustCompile(`^(?:\S*/)?(?:init|group|enqueue)\.cc:\d+ -> ([1-6])\b`), (*reader).fails},
 	{"NCCL version ", regexp.MustCompile(`^NCCL version (\S+)`), (*reader).version},

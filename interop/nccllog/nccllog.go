@@ -141,8 +141,8 @@ func (r *reader) message(text string) error {
 	}
 	if p.host == "" && !r.headless {
 		r.headless = true
-		r.note(fmt.Sprintf("%v: lines of NCCL's have no host and process in front: which ranks share a host is not known, and what is not said "+
-			"of a communicator is taken to be of the one before it", r.place()))
+		r.note(fmt.Sprintf("%v: lines of NCCL's have no host and process in front: which ranks share a host is not known, and what is not "+
+			"said of a communicator is taken to be of the one before it", r.place()))
 	}
 	if l.warning {
 		r.warn(p, l.text)

@@ -61,7 +61,7 @@ func TestRealLog(t *testing.T) {
 }
 
 // Lines of other machines, launchers and versions, as public issues have them, shortened: h100clust-worker-1 and the form of choices by
-// number after NVIDIA/nccl#1453, H20-GPU-06 after NVIDIA/nccl#1189, "user" after NVIDIA/nccl#1595 and NVIDIA/nccl-tests#228; the warning
+// number after NVIDIA/nccl#1453, H20-GPU-06 after NVIDIA/nccl#1189, "user" after NVIDIA/nccl#1595, #1038 and NVIDIA/nccl-tests#228; the warning
 // is testdata's machine.
 const issues = `[0] h100clust-worker-1:227602:227667 [0] NCCL INFO NVLS multicast support is available on dev 0
 [0] h100clust-worker-1:227602:227667 [0] NCCL INFO NCCL_CROSS_NIC set by environment to 2.
@@ -73,6 +73,7 @@ const issues = `[0] h100clust-worker-1:227602:227667 [0] NCCL INFO NVLS multicas
 [1,3]<stdout>:H20-GPU-06:4015539:4015652 [0] NCCL INFO Channel 00/1 : 3[1] -> 2[0] via P2P/CUMEM
 [1,3]<stdout>:H20-GPU-06:4015539:4015652 [0] NCCL INFO 16 coll channels, 0 nvls channels, 16 p2p channels, 8 p2p channels per peer
 user:5181:5232 [2] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_2:1/IB [RO]; OOB ibs85f0:192.168.1.10<0>
+user:5181:5232 [2] NCCL INFO NCCL_IB_HCA set to mlx5_0
 user:5181:5232 [2] NCCL INFO Using network IB
 NCCL version 2.21.5+cuda12.4
 user:5181:5232 [2] NCCL INFO AllReduce: 805306368 Bytes -> Algo 1 proto 2 time 3970.683594
@@ -110,6 +111,9 @@ func TestLinesOfIssues(t *testing.T) {
 	}
 	if w := log.Warnings; len(w) != 1 || w[0].Times != 2 || !strings.HasPrefix(w[0].Text, "socketProgress") || w[0].Host != "vm" {
 		t.Errorf("%+v", w)
+	}
+	if v := log.Variables; len(v) != 2 || v[1].Name != "NCCL_IB_HCA" || v[1].Value != "mlx5_0" {
+		t.Errorf("%+v", v)
 	}
 	if len(log.Adapters) != 2 || log.Adapters[1] != (observed.Adapter{Host: "user", Network: "IB", Name: "mlx5_2"}) {
 		t.Errorf("%+v", log.Adapters)
