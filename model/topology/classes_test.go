@@ -28,7 +28,11 @@ func TestClassesOfNodes(t *testing.T) {
 		{1250, nil, []int{2, 96, 1152}},
 		{100, []string{"nic:node2/nic3"}, []int{1, 4, 31, 64}},
 		{128, []string{"switch:leaf0"}, []int{32, 96}},
-		{64, []string{"link:spine0--leaf0"}, nil},
+		{64, []string{"link:spine0--leaf0"}, []int{32, 32}},
+		{256, []string{"link:spine0--leaf0"}, []int{32, 96, 128}},
+		{256, []string{"switch:spine3", "switch:spine36"}, []int{256}}, // cores join all spines
+		{992, []string{"switch:spine3"}, []int{96, 128, 768}},
+		{992, []string{"switch:spine3", "switch:spine36"}, []int{96, 128, 128, 640}}, // which other cores join
 	} {
 		if !long.Given() && c.nodes == 256 && len(c.faults) != 1 {
 			continue

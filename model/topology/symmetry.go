@@ -53,7 +53,7 @@ func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {
 // symmetry.NewProduct). Coordinates may be in other groups within these, innermost first.
 func (t *Topology) AxisTree(dims, place []int32, axis int, inner [][]int32, label func(node int) int) *symmetry.Tree {
 	d := symmetry.Radix(dims)[axis]
-	outlines, first := make([][]byte, d.Size), make([]int, d.Size)
+	outlines, first, colour := make([][]byte, d.Size), make([]int, d.Size), t.surroundings()
 	for n := len(t.nodes) - 1; n >= 0; n-- {
 		at := int32(n)
 		if place != nil {
@@ -62,7 +62,8 @@ func (t *Topology) AxisTree(dims, place []int32, axis int, inner [][]int32, labe
 		c := d.Of(at)
 		first[c] = n
 		b := &outlines[c]
-		*b = t.outline(binary.AppendVarint(binary.AppendVarint(*b, int64(at-c*d.Stride)), int64(label(n))), n)
+		*b = binary.AppendVarint(binary.AppendVarint(*b, int64(at-c*d.Stride)), int64(label(n)))
+		*b = binary.LittleEndian.AppendUint64(*b, colour[n])
 	}
 	labels := make([]string, d.Size)
 	for c := range labels {
@@ -77,21 +78,6 @@ func (t *Topology) AxisTree(dims, place []int32, axis int, inner [][]int32, labe
 		tiers = append(tiers[:len(tiers):len(tiers)], groups)
 	}
 	return symmetry.NewTree(symmetry.Number(labels).Of, tiers)
-}
-
-// outline appends what a node is in itself and at its ends of the fabrics' links.
-func (t *Topology) outline(b []byte, n int) []byte {
-	b = binary.AppendVarint(b, int64(t.nodes[n].shape))
-	for local := range t.shapes[t.nodes[n].shape].devices {
-		for _, back := range []bool{false, true} {
-			for _, l := range t.up(t.nodes[n].firstDevice+DeviceID(local), back) {
-				for _, x := range []int32{int32(local), t.links[l].Class, t.links[l].Count} {
-					b = binary.AppendVarint(b, int64(x))
-				}
-			}
-		}
-	}
-	return b
 }
 
 // firstFabricLink is the first link that belongs to no node.
