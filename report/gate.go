@@ -58,6 +58,7 @@ type GateBeside struct {
 	Kind      string  `json:"kind" text:"lost or slow"`
 	Fault     string  `json:"fault" text:"such as"`
 	Runs      int     `json:"runs" text:"runs" doc:"how many there are"`
+	Times     int     `json:"times" text:"times each" doc:"how often each of them is run: its median counts"`
 	Of        string  `json:"of" text:"beside one another" doc:"what they run on"`
 	SizeBytes int64   `json:"size_bytes" text:"size"`
 	Share     float64 `json:"share" text:"fail below" as:"share" doc:"one fails below this share of the others' median bandwidth"`
@@ -112,6 +113,9 @@ func (d *GateDocument) beside(size int64) string {
 			continue
 		}
 		what := fmt.Sprintf("%s of %s (%s)", units.Counted(x.Runs, "run"), table.Bytes(float64(x.SizeBytes)), x.Of)
+		if x.Times > 1 {
+			what += fmt.Sprintf(", %d times each,", x.Times)
+		}
 		if x.With != nil {
 			what += fmt.Sprintf(" with %s of false alarms (--false-alarms)", table.Percent(*x.With))
 		}

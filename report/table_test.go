@@ -47,7 +47,7 @@ func documents(t *testing.T) map[string]any {
 		"gate": &report.GateDocument{Schema: "railyard.gate/v1", Topology: "box", Profile: "h100", Collective: "all_reduce", Nodes: 4,
 			Ranks: 32, FalseAlarms: .01, Rows: []report.GateRow{{SizeBytes: 1 << 32, Algorithm: "ring", Protocol: "simple", BusBW: 371,
 				Band: 1.7, Runs: 3, Spread: .02, Typical: 360, Floor: 330, Tolerance: .08, Warnings: []string{"extrapolated"}}},
-			Beside: []report.GateBeside{{Kind: "nic", Fault: "nic:node0/nic0", Runs: 2, Of: "all nodes over adapters 0-3, then the others",
+			Beside: []report.GateBeside{{Kind: "nic", Fault: "nic:node0/nic0", Runs: 2, Times: 1, Of: "all nodes over adapters 0-3, then the others",
 				SizeBytes: 1 << 32, Share: .85, Slower: 1.33, Detection: .987, Detected: true}},
 			Faults: []report.GateFault{{SizeBytes: 1 << 32, Kind: "nic", Fault: "nic:node0/nic0", Slower: 1.14, BusBW: 325, Detection: .97,
 				Detected: true}, {SizeBytes: 1 << 32, Kind: "link", Fault: "link:node0/gpu0--node0/nvswitch0#1", Slower: 1.01, BusBW: 367,
