@@ -37,6 +37,9 @@ func (v *validator) leftOut(group func(learnt) string) *report.Comparison {
 // systemOf is the machine that a row was measured on.
 func systemOf(x learnt) string { return measuredOn(x.row) }
 
+// machineOf is the machine file that a row's system is predicted by: that of its GPUs' model, or of GPUs behind such a PCIe.
+func machineOf(x learnt) string { return x.profile }
+
 // learnt is a measured row with all that it takes to fit and to predict it.
 type learnt struct {
 	row     measurement.Row
@@ -69,10 +72,10 @@ func (v *validator) learnt() map[string][]learnt {
 // those of all profiles, and predicts the group.
 func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name string, in func(learnt) bool) {
 	general := &cost.Profile{Name: cost.General}
-	needed := neededFor(byProfile[name], in)
+	media := mediaOf(byProfile[name], in)
 	var everything, rest []fit.KernelCase
 	for _, p := range slices.Sorted(maps.Keys(byProfile)) {
-		everything = append(everything, outside(byProfile[p], in, needed)...)
+		everything = append(everything, outside(byProfile[p], in, media)...)
 		rest = append(rest, outside(byProfile[p], in, nil)...)
 	}
 	general.Kernels, general.Estimates = fit.General(everything), fit.Estimates(rest)
@@ -81,7 +84,7 @@ func predictGroup(all *report.Comparison, byProfile map[string][]learnt, name st
 	if len(outside(byProfile[name], in, nil)) == 0 {
 		like = byLinks(byProfile[name], in)
 	}
-	profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, needed), general, false)
+	profile.Kernels, _ = fit.Kernels(outside(byProfile[like], in, media), general, false)
 	for _, x := range byProfile[name] {
 		if !in(x) {
 			continue
@@ -103,43 +106,34 @@ func byLinks(rows []learnt, in func(learnt) bool) string {
 	return name
 }
 
-// kernelKind is how a kernel moves data, over a medium; without algorithm and protocol it stands for all ways.
-type kernelKind struct{ algorithm, protocol, over string }
-
-// neededFor are the kernels that a group's predictions may take: those that NCCL chooses
-// for its rows. Where its choice is not modelled, all over their media may be taken.
-func neededFor(rows []learnt, in func(learnt) bool) map[kernelKind]bool {
-	out := map[kernelKind]bool{}
+// mediaOf are what a group's rows cross: its predictions take no kernels over others.
+func mediaOf(rows []learnt, in func(learnt) bool) map[string]bool {
+	out := map[string]bool{}
 	for _, x := range rows {
-		if !in(x) {
-			continue
+		if in(x) {
+			out[x.fit.Over] = true
 		}
-		kind := kernelKind{x.fit.Algorithm, x.fit.Protocol, x.fit.Over}
-		if r, err := x.cases.Library(x.row); err != nil || !r.Chooses() {
-			kind = kernelKind{over: x.fit.Over}
-		}
-		out[kind] = true
 	}
 	return out
 }
 
-// outside are the cases that are not in a group, of the kernels that are needed; nil: of all.
-func outside(rows []learnt, in func(learnt) bool, needed map[kernelKind]bool) []fit.KernelCase {
+// outside are the cases that are not in a group, over some media; nil: over all.
+func outside(rows []learnt, in func(learnt) bool, media map[string]bool) []fit.KernelCase {
 	var out []fit.KernelCase
 	for _, x := range rows {
-		all, one := kernelKind{over: x.fit.Over}, kernelKind{x.fit.Algorithm, x.fit.Protocol, x.fit.Over}
-		if x.fits && !in(x) && (needed == nil || needed[all] || needed[one]) {
+		if x.fits && !in(x) && (media == nil || media[x.fit.Over]) {
 			out = append(out, x.fit)
 		}
 	}
 	return out
 }
 
-// unseen are predictions with kernels that have not seen the row's machine, its number of
+// unseen are predictions with kernels that have not seen the row's system, any GPU of its model, its number of
 // GPUs, or the row itself, though its neighbours.
 func (v *validator) unseen() []report.Unseen {
 	return []report.Unseen{
 		{What: "its system", Comparison: v.systemsLeftOut()},
+		{What: "its machine file", Comparison: v.leftOut(machineOf)},
 		{What: "its number of GPUs", Comparison: v.leftOut(func(x learnt) string { return fmt.Sprint(x.profile, x.row.GPUs) })},
 		{What: "every fifth row (interpolation)",
 			Comparison: v.leftOut(func(x learnt) string { return fmt.Sprint(x.profile, x.row.Line%folds) })},
