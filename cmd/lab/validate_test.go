@@ -73,17 +73,18 @@ func TestRowsLeftOutMeetTheGoals(t *testing.T) {
 		{"every fifth row", func(x learnt) string { return fmt.Sprint(x.profile, x.row.Line%folds) }, 0.035, 1.10, 1.20},
 		{"its number of GPUs", func(x learnt) string { return fmt.Sprint(x.profile, x.row.GPUs) }, 0.055, 1.15, 1.50},
 		{"its system", systemOf, 0.35, 1.16, 1.50},
+		{"its machine file", machineOf, 0.35, 1.20, 1.50},
 	} {
 		all := v.leftOut(c.group)
 		if c.what == "its system" {
 			systemsAreNormal(t, all)
 		}
-		var named, single, several []float64
+		var named, library, single, several []float64
 		for _, r := range all.Rows {
 			m := r.Measured
 			switch published := r.File == "validation/published.csv"; {
 			case !published && m.Launch == "graph" && m.Algo != "default" && m.Size >= units.KiB:
-				named = append(named, r.Error)
+				named, library = append(named, r.Error), append(library, float64(r.Predicted.Own)/float64(m.Time)-1)
 			case published && m.Nodes <= 1 && m.Size >= 8000:
 				single = append(single, r.Error)
 			case published && m.Nodes > 1:
@@ -92,6 +93,9 @@ func TestRowsLeftOutMeetTheGoals(t *testing.T) {
 		}
 		if got := measurement.MAPE(named); len(named) != 240 || got > c.named {
 			t.Errorf("%s left out: H200 named: %d rows, MAPE %.3f", c.what, len(named), got)
+		}
+		if ours, theirs := measurement.MAPE(named), measurement.MAPE(library); ours > theirs {
+			t.Errorf("%s left out: H200 named: MAPE %.3f, of NCCL's own model %.3f", c.what, ours, theirs)
 		}
 		if got := measurement.GeomeanFactor(single); got > c.single {
 			t.Errorf("%s left out: published, one node: factor %.3f", c.what, got)

@@ -16,10 +16,7 @@ import (
 // ring whose rate NCCL estimates: half as many on two GPUs.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
 	if c.own > 0 && !r.longChain(k, c) {
-		bytes = float64(c.own - c.latency)
-		if n := float64(r.rates.ranks); r.rates.over == cost.HostMemory && w.Chain {
-			bytes *= (n - 1) / n
-		}
+		bytes = float64(c.own-c.latency) * r.atOnce(w.Chain)
 		return float64(c.latency), max(bytes, float64(r.least(w, c.protocol)))
 	}
 	prior := r.prior(k, c)

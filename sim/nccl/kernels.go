@@ -18,8 +18,8 @@ func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 
 // kernel is the profile's, else that of all machines together over the same medium; launched as asked where that is known
 // at this size, since launches by the host hide small kernels. The note says which, where it is not the machine's for such
-// launches. Kernels of other collectives and media do not stand in: on machines that nobody measured they are no better
-// than the library's own estimate, corrected (docs/validation.md).
+// launches. Last, it is told from one by the same protocol over the same medium (alike). Kernels of other media do not stand in: on
+// machines that nobody measured they are no better than the library's own estimate, corrected (docs/validation.md).
 func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 	keys := []cost.KernelKey{r.key(a.Kind, c, a.Graph), r.key(a.Kind, c, !a.Graph)}
 	own, other := r.profile.Kernel(keys[0]), r.profile.Kernel(keys[1])
@@ -37,7 +37,7 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 			}
 		}
 	}
-	return nil, ""
+	return r.alike(a, c)
 }
 
 // ways are a choice and those that cross the network like it: where its switches reduce, what they take is most of any
