@@ -112,6 +112,7 @@ func (t tree) devices(s *health.State) {
 		s.Say(p, "numa", float64(t.number(-1, dir, "numa_node")), dir)
 		if isGPU {
 			gpus++
+			t.slot(s, p, bus)
 			continue // its lanes the library knows
 		}
 		above := len(t.path(bus)) > 1
@@ -121,6 +122,21 @@ func (t tree) devices(s *health.State) {
 		}
 	}
 	s.Say(s.Host(), "gpus_on_pci", float64(gpus), "/sys/bus/pci")
+}
+
+// slot says what the port above a device can: that of its slot, or of a switch.
+func (t tree) slot(s *health.State, p *health.Part, bus string) {
+	path := t.path(bus)
+	if len(path) < 2 {
+		return
+	}
+	dir := "sys/bus/pci/devices/" + path[len(path)-2]
+	if n := t.number(0, dir, "max_link_width"); n > 0 {
+		s.Say(p, "pcie_width_slot", float64(n), dir)
+	}
+	if gen := generation(t.text(dir, "max_link_speed")); gen > 0 {
+		s.Say(p, "pcie_gen_slot", float64(gen), dir)
+	}
 }
 
 // accessControl reads whether a bridge redirects requests of peers: the extended capability ACS (id 13) of the PCIe specification,
@@ -156,6 +172,7 @@ func (t tree) port(s *health.State, a survey.Adapter) {
 	if gen := generation(t.text(dir, "current_link_speed")); gen > 0 {
 		s.Say(p, "pcie_gen", float64(gen), dir)
 	}
+	t.slot(s, p, a.Bus)
 	if a.Rate > 0 {
 		s.Say(p, "rate", float64(a.Rate)*8/1e9, dir)
 	}

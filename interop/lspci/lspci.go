@@ -15,6 +15,7 @@ import (
 var (
 	device    = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
 	redirects = regexp.MustCompile(`(SrcValid|ReqRedir|CmpltRedir)\+`)
+	below     = regexp.MustCompile(`\bsecondary=([0-9a-f]{2})\b`)
 	link      = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
 )
 
@@ -32,7 +33,7 @@ func Is(data []byte) bool {
 
 // Read reads it.
 func Read(s *health.State, file string, data []byte) error {
-	r := &reader{state: s, file: file}
+	r := &reader{state: s, file: file, ports: map[string]*health.Part{}}
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimRight(line, " \r")
 		if m := device.FindStringSubmatch(line); m != nil {
@@ -45,8 +46,27 @@ func Read(s *health.State, file string, data []byte) error {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		r.value(i+1, key, strings.TrimSpace(value))
 	}
+	r.slots()
 	return r.Err()
 }
+
+// slots says of each device what the port above it can: that of its slot, or of a switch.
+func (r *reader) slots() {
+	for _, p := range r.state.Parts(health.PCI) {
+		port := r.ports[busOf(p.Name)]
+		if port == nil {
+			continue
+		}
+		for _, fact := range []string{"pcie_width", "pcie_gen"} {
+			if v, ok := port.Fact(fact + "_max"); ok {
+				r.state.Say(p, fact+"_slot", v.Is, v.From)
+			}
+		}
+	}
+}
+
+// busOf is the bus of an address, 0000:21.
+func busOf(address string) string { return address[:strings.LastIndexByte(address, ':')] }
 
 // reader reads a file.
 type reader struct {
@@ -55,6 +75,7 @@ type reader struct {
 	file    string
 	devices int
 	at      *health.Part
+	ports   map[string]*health.Part // by the bus below them
 }
 
 func (r *reader) say(line int, fact string, is any) {
@@ -75,6 +96,11 @@ func (r *reader) value(line int, key, text string) {
 		return
 	}
 	switch key {
+	case "Bus":
+		if m := below.FindStringSubmatch(text); m != nil && m[1] != "00" {
+			domain, _, _ := strings.Cut(r.at.Name, ":")
+			r.ports[domain+":"+m[1]] = r.at
+		}
 	case "LnkCap":
 		r.link(line, text, "_max")
 	case "LnkSta":

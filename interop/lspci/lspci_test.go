@@ -42,6 +42,40 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// slots are a card in a slot that is wired x8, one in a full slot that came up with half its lanes, and one whose port is not listed.
+const slots = `40:01.1 PCI bridge: Advanced Micro Devices, Inc. [AMD] Starship/Matisse GPP Bridge
+	Bus: primary=40, secondary=41, subordinate=41, sec-latency=0
+		LnkCap:	Port #0, Speed 16GT/s, Width x8, ASPM L1, Exit Latency L1 <64us
+		LnkSta:	Speed 16GT/s, Width x8
+41:00.0 VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000]
+		LnkCap:	Port #0, Speed 16GT/s, Width x16, ASPM L1, Exit Latency L1 <4us
+		LnkSta:	Speed 16GT/s, Width x8 (downgraded)
+80:03.1 PCI bridge: Advanced Micro Devices, Inc. [AMD] Starship/Matisse GPP Bridge
+	Bus: primary=80, secondary=81, subordinate=81, sec-latency=0
+		LnkCap:	Port #0, Speed 16GT/s, Width x16, ASPM L1, Exit Latency L1 <64us
+81:00.0 VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000]
+		LnkCap:	Port #0, Speed 16GT/s, Width x16, ASPM L1, Exit Latency L1 <4us
+		LnkSta:	Speed 16GT/s, Width x8 (downgraded)
+c1:00.0 Ethernet controller: Mellanox Technologies MT2892 Family [ConnectX-6 Dx]
+		LnkCap:	Port #0, Speed 16GT/s, Width x16, ASPM not supported
+`
+
+// TestSlots: a device's slot is the port above it.
+func TestSlots(t *testing.T) {
+	s := new(health.State)
+	if err := Read(s, "f", []byte(slots)); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]float64{"0000:41:00.0": 8, "0000:81:00.0": 16, "0000:c1:00.0": 0, "0000:40:01.1": 0} {
+		if got := s.Part(health.PCI, address).Number("pcie_width_slot"); got != want {
+			t.Errorf("%s: slot of %v lanes, want %v", address, got, want)
+		}
+	}
+	if v, _ := s.Part(health.PCI, "0000:41:00.0").Fact("pcie_gen_slot"); v.Is != 4.0 || v.From != "f:3" {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for wrong, want := range map[string]string{
 		"21:00.0 x\n\tNUMA node: here\n":                    "line 2: ",
@@ -57,5 +91,6 @@ func TestMistakes(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(text))
+	f.Add([]byte(slots))
 	f.Fuzz(func(_ *testing.T, data []byte) { _ = Read(new(health.State), "f", data) })
 }

@@ -27,6 +27,14 @@ func derive(s *health.State) {
 			}
 		}
 	}
+	for _, kind := range []health.Kind{health.GPU, health.NIC, health.PCI} {
+		for _, p := range s.Parts(kind) {
+			ableTo(s, p, "pcie_width_max", "pcie_width_slot", "pcie_width_able")
+		}
+	}
+	for _, p := range s.Parts(health.GPU) {
+		ableTo(s, p, "pcie_gen_device", "pcie_gen_slot", "pcie_gen_able")
+	}
 	if v, ok := s.Host().Fact("gpus"); ok {
 		s.Say(s.Host(), "gpus_seen", max(s.Host().Number("gpus"), s.Host().Number("gpus_on_pci")), v.From)
 	}
@@ -34,6 +42,19 @@ func derive(s *health.State) {
 	affinity(s)
 	normalDistance(s)
 	normalLinks(s)
+}
+
+// ableTo says what a device and its slot can both, or the device alone where nothing is known of its slot.
+func ableTo(s *health.State, p *health.Part, own, slot, able string) {
+	v, known := p.Fact(own)
+	if !known {
+		return
+	}
+	most := v.Is.(float64)
+	if _, known := p.Fact(slot); known {
+		most = min(most, p.Number(slot))
+	}
+	s.Set(p, able, most, derived)
 }
 
 // normalLinks are the most NVLinks that are up at any GPU, unless the intended topology says.
@@ -61,7 +82,7 @@ func adopt(s *health.State, p *health.Part) {
 			"GPU", p, bus)
 	}
 	at := s.Part(health.PCI, bus)
-	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_gen", "pcie_gen_max", "numa"} {
+	for _, fact := range []string{"pcie_width", "pcie_width_max", "pcie_width_slot", "pcie_gen", "pcie_gen_max", "pcie_gen_slot", "numa"} {
 		if _, known := p.Fact(fact); known {
 			continue
 		}

@@ -83,6 +83,9 @@ var planted = []struct {
 	{"nvlink-crc", health.NVLink, "2/7", "crc_errors", 5000.0, "GPU 2 link 7 received 5000 damaged"},
 	{"nvlink-hot", health.NVLink, "2/7", "load", 0.9, "GPU 2 link 7 carries 90 % of its line rate"},
 	{"pcie-width", health.GPU, "5", "pcie_width", 8.0, "GPU 5 has 8 of 16 PCIe lanes"},
+	{"pcie-slot", health.GPU, "5", "pcie_width_slot", 8.0, "GPU 5 has 16 PCIe lanes, its slot 8"},
+	{"pcie-slot-generation", health.GPU, "5", "pcie_gen_slot", 4.0, "GPU 5 has a slot of PCIe 4.0, and could do 5.0"},
+	{"nic-slot", health.NIC, "mlx5_3", "pcie_width_slot", 8.0, "mlx5_3 has 16 PCIe lanes, its slot 8"},
 	{"pcie-generation", health.GPU, "5", "pcie_gen_max", 4.0, "GPU 5 runs PCIe 4.0 at most, though the GPU can do 5.0"},
 	{"pcie-generation-busy", health.GPU, "5", "pcie_gen", 3.0, "GPU 5 runs at PCIe 3.0 of 5.0"},
 	{"pcie-replays", health.GPU, "5", "pcie_replays", 9000.0, "GPU 5 sent 9000 PCIe packets again"},
@@ -531,6 +534,31 @@ func TestWrongRules(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "r.yaml:4: ")) {
 			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}
+
+// TestSlots: what is below what card and slot can both is a fault; what the slot lacks is advice, which changes no exit code.
+func TestSlots(t *testing.T) {
+	for _, c := range []struct {
+		slot, width float64
+		want        string
+	}{{16, 16, ""}, {8, 8, "pcie-slot notice"}, {8, 4, "pcie-width slow, pcie-slot notice"}, {16, 8, "pcie-width slow"}} {
+		s := healthy()
+		s.Set(s.GPU(5), "pcie_width", c.width, "test")
+		s.Set(s.GPU(5), "pcie_width_slot", c.slot, "test")
+		d, err := Examine(Asked{State: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range d.Findings {
+			if strings.HasPrefix(f.Rule, "pcie-") {
+				got = append(got, fmt.Sprintf("%s %v", f.Rule, f.Level))
+			}
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("slot x%v, runs x%v: %s, want %s", c.slot, c.width, text, c.want)
 		}
 	}
 }
