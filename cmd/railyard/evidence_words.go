@@ -174,10 +174,8 @@ func (e *evidence) judgeWords(site study.Site, profile string) error {
 	if log := e.words.trace.Log(); len(log.Choices) > 0 {
 		found = append(found, e.judgeLog(log, site, profile)...)
 	}
-	calls, note := e.words.trace.Calls()
-	if note != "" {
-		e.state.Note("%s", note)
-	}
+	calls, notes := e.words.trace.Calls()
+	e.noteAll(notes)
 	tests, expect, err := e.tests(site, profile)
 	if err != nil {
 		return err

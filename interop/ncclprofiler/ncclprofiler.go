@@ -62,6 +62,7 @@ type Trace struct {
 	choices []observed.Choice
 	ranks   map[string]int // of each communicator
 	untimed int            // collectives without a kernel's times
+	sends   int            // sends and receives
 }
 
 // Parse adds a file to what others said.
@@ -114,6 +115,9 @@ func (p *parser) event(e *event, place observed.Place) error {
 		return nil
 	default:
 		p.end()
+		if e.Category == "P2P" && e.Phase == "b" {
+			p.sends++
+		}
 		if e.Category == "P2P" || e.Phase != "b" {
 			return nil
 		}
@@ -161,18 +165,22 @@ func (p *parser) end() {
 	p.open, p.start, p.stop = nil, 0, 0
 }
 
-// Calls are the collectives of all files, and a note on those whose times they do not have.
-func (t *Trace) Calls() (out []observed.Call, note string) {
+// Calls are the collectives of all files, and notes on those whose times they do not have, and on what is none.
+func (t *Trace) Calls() (out []observed.Call, notes []string) {
 	for _, c := range t.calls {
 		c.Ranks = t.ranks[c.Group]
 		c.Size = observed.InTests(c.Kind, c.Size, c.Ranks)
 		out = append(out, c)
 	}
 	if t.untimed > 0 {
-		note = fmt.Sprintf("%s in traces of NCCL's profiler plugin without times of their kernels: NCCL_PROFILE_EVENT_MASK=66 records them",
-			units.Counted(t.untimed, "collective"))
+		notes = append(notes, fmt.Sprintf("%s in traces of NCCL's profiler plugin without times of their kernels: "+
+			"NCCL_PROFILE_EVENT_MASK=66 records them", units.Counted(t.untimed, "collective")))
 	}
-	return out, note
+	if t.sends > 0 {
+		notes = append(notes, fmt.Sprintf("%s in traces of NCCL's profiler plugin are sends or receives, which are not judged",
+			units.Counted(t.sends, "event")))
+	}
+	return out, notes
 }
 
 // Log is what NCCL chose for them.

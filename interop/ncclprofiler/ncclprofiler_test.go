@@ -33,9 +33,9 @@ func TestParse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	calls, note := x.Calls()
-	if len(calls) != 2 || !strings.HasPrefix(note, "2 collectives in traces") {
-		t.Fatalf("%+v, %s", calls, note)
+	calls, notes := x.Calls()
+	if len(calls) != 2 || len(notes) < 1 || !strings.HasPrefix(notes[0], "2 collectives in traces") {
+		t.Fatalf("%+v, %q", calls, notes)
 	}
 	c := calls[1]
 	if c.Kind != collective.AllReduce || c.Size != units.MiB || c.Ranks != 4 || c.Rank != 3 || c.Start != 1756135989724671000 ||
@@ -48,6 +48,25 @@ func TestParse(t *testing.T) {
 	}
 	if got := log.Choices[1]; got.Algorithm != "ring" || got.Protocol != "ll" || got.Size != 8*units.KiB || got.Channels != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSends: of a trace that has nothing else, as NVIDIA's plugin writes of point-to-point jobs (lines that are no JSON among them), it is said
+// that messages are not judged.
+func TestSends(t *testing.T) {
+	const text = `[
+{"name": "Group API", "cat": "GROUP_API", "ph": "b", "id": 0, "pid": 3937375, "tid": 1, "ts": 1467846.5, "args": {"groupApiId": 0, "groupDepth":2}},
+{"name": "KernelLaunch", "cat": "KERNEL_LAUNCH", "ph": "b", "id": 0, "pid": 3937375, "tid": 1, "ts": 0.0, "args": {"groupId": 0, "Stream": 0x262ca50}},
+{"name": "Send", "cat": "P2P", "ph": "b", "id": 0, "pid": 3937375, "tid": 1, "ts": 1818542.0, "args": {"CommHash": 12715772615376301750, "Rank": 0, "Peer": 1}},
+{"name": "Send", "cat": "P2P", "ph": "e", "id": 0, "pid": 3937375, "tid": 1, "ts": 1818670.5},
+]
+`
+	var x Trace
+	if err := x.Parse(strings.NewReader(text), "t"); err != nil || !Is([]byte(text)) {
+		t.Fatal(err)
+	}
+	if calls, notes := x.Calls(); len(calls) > 0 || len(notes) != 1 || !strings.HasPrefix(notes[0], "1 event in traces") {
+		t.Errorf("%+v, %q", calls, notes)
 	}
 }
 
