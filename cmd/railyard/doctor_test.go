@@ -316,6 +316,11 @@ var machines = []struct {
 	{"a DGX-1", "dgx1-v100", []string{"../../interop/nccltopo/testdata/dgx1-v100.xml", "../../interop/smitopo/testdata/dgx1-v100.txt"}, 3,
 		nil},
 	{"a DGX-2", "dgx2", []string{"../../interop/smitopo/testdata/dgx2.txt"}, 2, nil},
+	{"eight MI300X", "mi300x-node", []string{"../../interop/amdsmi/testdata/mi300x-8.txt"}, 2, nil},
+	{"an MI300A where eight MI300X should be", "mi300x-node", []string{"../../interop/amdsmi/testdata/static-mi300a.txt"}, 1,
+		[]string{"gpus-missing"}},
+	{"two RX 7900 XTX of eight GPUs", "mi300x-node", []string{"../../interop/amdsmi/testdata/rx7900-2.txt"}, 2,
+		[]string{"gpus-missing", "p2p-off"}},
 	{"a host without GPUs", "", []string{"testdata/cpu-host/ulimit.txt", "testdata/cpu-host/meminfo.txt"}, 2, nil},
 }
 

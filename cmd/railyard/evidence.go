@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/interop/amdsmi"
 	"railyard/interop/foreign"
 	"railyard/interop/ibstat"
 	"railyard/interop/linux"
@@ -34,28 +35,37 @@ type evidenceKind struct {
 	file    string // that a bundle should have it in; "": it is not asked for
 	detects func(data []byte) bool
 	read    func(s *health.State, file string, data []byte) error // adds facts, or findings; its mistakes have lines
+	maker   string                                                // of the GPUs that it is of; "": of any machine
 }
+
+// The makers of GPUs.
+const (
+	nvidia = "NVIDIA"
+	amd    = "AMD"
+)
 
 // evidenceKinds are all of them. A file is of the first kind that detects it.
 var evidenceKinds = []evidenceKind{
-	{"nvidia-smi -q -x", "nvidia-smi.xml", nvidiasmi.IsXML, nvidiasmi.ReadXML},
-	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText},
-	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink},
-	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink},
-	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink},
-	{"a Prometheus exporter", "", prometheus.Is, prometheus.Read},
-	{"nvidia-smi topo -p2p r", "topo-p2p.txt", smitopo.IsAccess, smitopo.ReadAccess},
-	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix},
-	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins, readNCCL},
-	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read},
-	{"lspci -vv", "lspci.txt", lspci.Is, lspci.Read},
-	{"lsmod", "lsmod.txt", linux.IsModules, linux.ReadModules},
-	{"ulimit -a", "ulimit.txt", linux.IsLimits, linux.ReadLimits},
-	{"env", "env.txt", linux.IsEnvironment, linux.ReadEnvironment},
-	{"cat /proc/meminfo", "meminfo.txt", linux.IsMemory, linux.ReadMemory},
-	{"cat /proc/cmdline", "cmdline.txt", linux.IsCommandLine, linux.ReadCommandLine},
-	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver},
-	{"railyard discover", "", topologyHead.Match, readTopology},
+	{"nvidia-smi -q -x", "nvidia-smi.xml", nvidiasmi.IsXML, nvidiasmi.ReadXML, nvidia},
+	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText, nvidia},
+	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink, nvidia},
+	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink, nvidia},
+	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink, nvidia},
+	{"a Prometheus exporter", "", prometheus.Is, prometheus.Read, ""},
+	{"nvidia-smi topo -p2p r", "topo-p2p.txt", smitopo.IsAccess, smitopo.ReadAccess, nvidia},
+	{"amd-smi topology", "amd-topology.txt", amdsmi.Begins, amdsmi.ReadHealth, amd},
+	{"amd-smi static", "amd-static.txt", amdsmi.Is, amdsmi.ReadHealth, amd},
+	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix, nvidia},
+	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins, readNCCL, ""},
+	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read, ""},
+	{"lspci -vv", "lspci.txt", lspci.Is, lspci.Read, ""},
+	{"lsmod", "lsmod.txt", linux.IsModules, linux.ReadModules, ""},
+	{"ulimit -a", "ulimit.txt", linux.IsLimits, linux.ReadLimits, ""},
+	{"env", "env.txt", linux.IsEnvironment, linux.ReadEnvironment, ""},
+	{"cat /proc/meminfo", "meminfo.txt", linux.IsMemory, linux.ReadMemory, ""},
+	{"cat /proc/cmdline", "cmdline.txt", linux.IsCommandLine, linux.ReadCommandLine, ""},
+	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver, nvidia},
+	{"railyard discover", "", topologyHead.Match, readTopology, ""},
 }
 
 var topologyHead = regexp.MustCompile(`(?m)^schema:\s*` + regexp.QuoteMeta(topology.Schema))
@@ -275,13 +285,27 @@ func (e *evidence) collect() []string {
 	if !slices.ContainsFunc(e.read, func(r report.DoctorEvidence) bool { _, word := wordOf(r); return !word }) {
 		return out
 	}
+	others := e.otherMaker()
 	for _, k := range evidenceKinds {
 		was := func(r report.DoctorEvidence) bool {
 			return r.Kind == liveEvidence || strings.TrimSuffix(k.name, " -x") == strings.TrimSuffix(r.Kind, " -x")
 		}
-		if k.file != "" && !slices.ContainsFunc(e.read, was) {
+		if k.file != "" && k.maker != others && !slices.ContainsFunc(e.read, was) {
 			out = append(out, cmp.Or(collects[k.name], k.name)+" > "+k.file)
 		}
 	}
 	return out
+}
+
+// otherMaker is the one whose GPUs the machine does not have, by what was read of it: AMD where nothing says.
+func (e *evidence) otherMaker() string {
+	made := func(maker string) bool {
+		return slices.ContainsFunc(e.read, func(r report.DoctorEvidence) bool {
+			return slices.ContainsFunc(evidenceKinds, func(k evidenceKind) bool { return k.name == r.Kind && k.maker == maker })
+		})
+	}
+	if made(amd) && !made(nvidia) {
+		return nvidia
+	}
+	return amd
 }

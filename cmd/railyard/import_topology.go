@@ -9,6 +9,7 @@ import (
 
 	"railyard/capacity/inventory"
 	"railyard/cmd/internal/cli"
+	"railyard/interop/amdsmi"
 	"railyard/interop/ibnet"
 	"railyard/interop/nccltopo"
 	"railyard/interop/slurm"
@@ -37,6 +38,7 @@ type found interface {
 
 var topologyFormats = []topologyFormat{
 	{name: "nccl-topo", begins: regexp.MustCompile(`(?m)^\s*<system\b`).Match, gpu: true, read: importNCCL},
+	{name: "amd-topology", begins: amdsmi.Is, gpu: true, read: importAMD},
 	{name: "topo-m", begins: regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m|\s)*GPU0\s`).Match, gpu: true, read: importMatrix},
 	{name: "ibnetdiscover", begins: ibnet.Begins, network: true, read: importOf(ibnet.ReadDiscover, fabricOf)},
 	{name: "iblinkinfo", begins: ibnet.BeginsLinks, network: true, read: importOf(ibnet.ReadLinks, fabricOf)},
@@ -85,6 +87,19 @@ func importMatrix(r io.Reader, f *importFlags) (found, error) {
 		return nil, err
 	}
 	m, err := smitopo.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return m.Node(product)
+}
+
+// importAMD reads what rocm-smi --showtopo and amd-smi topology print.
+func importAMD(r io.Reader, f *importFlags) (found, error) {
+	product, err := f.product()
+	if err != nil {
+		return nil, err
+	}
+	m, err := amdsmi.Read(r)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ func (s *State) SayNode(n *survey.Node, from string) {
 				up++
 			}
 		}
-		if linked {
-			s.Say(p, "links_up", float64(up), from)
+		if fact := map[bool]string{true: "links_up", false: "xgmi_up"}[g.Arch == ""]; linked {
+			s.Say(p, fact, float64(up), from)
 		}
 		if len(g.Peers) > 0 {
 			reached := 0

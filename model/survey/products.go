@@ -60,6 +60,20 @@ var products = []Product{
 	{"mi355x", 0, 0, 0, 5, []string{"0x75a3"}},
 }
 
+// archs are the architectures of AMD's products, by the beginnings of their names.
+var archs = []struct{ product, arch string }{{"mi50", "gfx906"}, {"mi60", "gfx906"}, {"mi100", "gfx908"}, {"mi2", "gfx90a"},
+	{"mi300", "gfx942"}, {"mi325", "gfx942"}, {"mi35", "gfx950"}}
+
+// Arch is the architecture of one of AMD's, "" of others.
+func (p Product) Arch() string {
+	for _, a := range archs {
+		if strings.HasPrefix(p.Name, a.product) {
+			return a.arch
+		}
+	}
+	return ""
+}
+
 // ProductNamed is the product of a name.
 func ProductNamed(name string) (Product, error) {
 	var all []string

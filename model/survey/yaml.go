@@ -87,7 +87,7 @@ func (f *file) constants(of ...*machine) {
 			seen[d.model] = true
 			switch d.kind {
 			case topology.GPU:
-				f.gpuModel(d.model, &m.GPUs[i])
+				f.gpuModel(d.model, &m.GPUs[i], most(of, d.model))
 			case topology.NVSwitch:
 				f.switchModel(d.model)
 			}
@@ -95,10 +95,22 @@ func (f *file) constants(of ...*machine) {
 	}
 }
 
-func (f *file) gpuModel(name string, g *GPU) {
+// most are the most ports that any GPU of a model has: some may have lost links.
+func most(machines []*machine, model string) (ports int) {
+	for _, m := range machines {
+		for i := range m.GPUs {
+			if modelName(m.GPUs[i].Name) == model {
+				ports = max(ports, len(m.GPUs[i].Ports))
+			}
+		}
+	}
+	return ports
+}
+
+func (f *file) gpuModel(name string, g *GPU, ports int) {
 	more := ""
-	if n := len(g.Ports); n > 0 {
-		more = fmt.Sprintf("ports: %d, ", n)
+	if ports > 0 {
+		more = fmt.Sprintf("ports: %d, ", ports)
 	}
 	if g.Memory > 0 {
 		more += fmt.Sprintf("memory: %d, ", int64(g.Memory))

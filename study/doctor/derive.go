@@ -41,7 +41,8 @@ func derive(s *health.State) {
 	adapters(s)
 	affinity(s)
 	normalDistance(s)
-	normalLinks(s)
+	normalLinks(s, "links_up", "links_normal")
+	normalLinks(s, "xgmi_up", "xgmi_normal")
 }
 
 // ableTo says what a device and its slot can both, or the device alone where nothing is known of its slot.
@@ -57,16 +58,16 @@ func ableTo(s *health.State, p *health.Part, own, slot, able string) {
 	s.Set(p, able, most, derived)
 }
 
-// normalLinks are the most NVLinks that are up at any GPU, unless the intended topology says.
-func normalLinks(s *health.State) {
+// normalLinks are the most links of a kind that are up at any GPU, unless the intended topology says.
+func normalLinks(s *health.State, up, normal string) {
 	gpus := s.Parts(health.GPU)
 	most := 0.0
 	for _, p := range gpus {
-		most = max(most, p.Number("links_up"))
+		most = max(most, p.Number(up))
 	}
 	for _, p := range gpus {
-		if _, said := p.Fact("links_normal"); !said && most > 0 {
-			s.Say(p, "links_normal", most, derived)
+		if _, said := p.Fact(normal); !said && most > 0 {
+			s.Say(p, normal, most, derived)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func healthy() *health.State {
 		"virtual": false})
 	for i := range 8 {
 		say(s.GPU(i), map[string]any{"product": "NVIDIA H100 80GB HBM3", "bus": fmt.Sprintf("0000:%02x:00.0", 0x18+i), "links": 18.0,
-			"links_up": 18.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
+			"links_up": 18.0, "xgmi_up": 7.0, "xgmi_normal": 7.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
 			"pcie_replays": 60.0 + float64(i), "pcie_sent": 10.0, "pcie_received": 11.0, "ecc": true, "ecc_uncorrected": 0.0,
 			"rows_failed": false, "rows_pending": false, "rows_remapped_uncorrected": 0.0,
 			"persistence": true, "reset_required": false, "recovery": "None", "fabric": "Completed",
@@ -77,6 +77,7 @@ var planted = []struct {
 }{
 	{"gpus-without-driver", health.Host, "", "gpus_on_pci", 9.0, "this machine shows 8 of 9 GPUs that"},
 	{"nvlinks-missing", health.GPU, "3", "links_up", 17.0, "GPU 3 has 17 of 18 NVLinks"},
+	{"xgmi-missing", health.GPU, "3", "xgmi_up", 6.0, "GPU 3 has 6 of 7 links of Infinity Fabric"},
 	{"nvlink-slow", health.NVLink, "2/7", "rate", 13.281, "GPU 2 link 7 runs at 13.3 GB/s, the others at 26.6"},
 	{"nvlink-recoveries", health.NVLink, "2/7", "recoveries", 3.0, "GPU 2 link 7 was retrained 3 times"},
 	{"nvlink-replays", health.NVLink, "2/7", "replays", 5000.0, "GPU 2 link 7 sent 5000 packets again"},

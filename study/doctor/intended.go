@@ -15,7 +15,10 @@ func Describe(s *health.State, t *topology.Topology, from string) {
 	s.Say(s.Host(), "nics", float64(len(nics)), from)
 	for r, d := range t.Ranks() {
 		p := s.GPU(r)
-		s.Say(p, "links_up", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
+		s.Say(p, "links_up", float64(linksOf(t, d, topology.NVLink)), from)
+		if hasXGMI(t) {
+			s.Say(p, "xgmi_up", float64(linksOf(t, d, topology.XGMI)), from)
+		}
 		s.Say(p, "peers_reached", float64(reached(router, t, r, nil)), from)
 		s.Say(p, "pcie_line", rateOf(t, d, topology.PCIe), from)
 		if len(nics) > 0 {
@@ -37,7 +40,10 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 		if !ok {
 			continue
 		}
-		s.Set(p, "links_normal", float64(linksOf(t, d, topology.NVLink, topology.XGMI)), from)
+		s.Set(p, "links_normal", float64(linksOf(t, d, topology.NVLink)), from)
+		if hasXGMI(t) {
+			s.Set(p, "xgmi_normal", float64(linksOf(t, d, topology.XGMI)), from)
+		}
 		s.Set(p, "peers_intended", float64(reached(router, t, t.RankOf(d), s)), from)
 		if named {
 			s.Set(p, "pcie_line_intended", rateOf(t, d, topology.PCIe), from)
@@ -56,6 +62,11 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 			s.Set(p, "rate_intended", t.Classes()[i].Rate.GBps()*8, from)
 		}
 	}
+}
+
+// hasXGMI reports whether a topology's GPUs are joined by Infinity Fabric.
+func hasXGMI(t *topology.Topology) bool {
+	return slices.ContainsFunc(t.Classes(), func(c topology.Class) bool { return c.Medium == topology.XGMI })
 }
 
 // linksOf is how many links of some media a device has.

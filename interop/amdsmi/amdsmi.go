@@ -1,0 +1,117 @@
+// Package amdsmi reads what AMD's tools print of a machine's GPUs: `rocm-smi --showtopo` and `amd-smi topology` (how each pair is joined:
+// XGMI or PCIe, hops, weights, rates, access, NUMA nodes), `amd-smi static`, and `rocm-smi` alone or with --showproductname. One file may
+// have several of them.
+package amdsmi
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+)
+
+// Machine is what the outputs say together; what they do not say is zero, or −1.
+type Machine struct {
+	GPUs   []GPU
+	Cells  [][]Cell // by row and column, in the order of GPUs; nil where no matrix was printed
+	paths  bool     // how GPUs are joined is said
+	access bool     // whether they reach one another's memory is
+}
+
+// GPU is one of a machine.
+type GPU struct {
+	Bus     string // PCI address, 0000:0c:00.0
+	Product string // as sold
+	Device  string // PCI device id, 0x74a1
+	Arch    string // gfx942
+	NUMA    int    // −1: not said
+	Lanes   int    // that it has
+	GTs     float64
+	Memory  float64 // MiB
+	Power   float64 // cap in force, W
+	line    int     // that named it first
+}
+
+// Kind is how two GPUs are joined.
+type Kind string
+
+// The kinds of connection.
+const (
+	Unsaid Kind = ""
+	XGMI   Kind = "XGMI" // Infinity Fabric, directly or over other GPUs
+	PCIe   Kind = "PCIE"
+)
+
+// Cell is what is said of a pair.
+type Cell struct {
+	Kind   Kind
+	Weight int // 15 a hop of XGMI, 20 a segment of PCIe, more between sockets; 0: not said
+	Hops   int // 1 over XGMI, 2 through a CPU, 3 between two; 0: not said
+	// Slow and Fast are the rates of one link and of all between the two, MB/s; 0: not said, or none.
+	Slow, Fast int
+	On, Off    bool // the one does, or does not, reach the other's memory
+}
+
+// directWeight is that of one hop of XGMI (amd-smi's documentation, "Interpreting hops and weight": 15 each).
+const directWeight = 15
+
+// Direct reports whether links of XGMI join two GPUs without another between, as far as is said: rates are of direct links only, where any
+// are given; else weights count hops.
+func (m *Machine) Direct(a, b int) bool {
+	c := m.between(a, b)
+	if c.Kind != XGMI {
+		return false
+	}
+	if m.rated() {
+		return c.Fast > 0
+	}
+	return c.Weight <= directWeight
+}
+
+// between is what is said of a pair, the same both ways.
+func (m *Machine) between(a, b int) Cell { return m.Cells[min(a, b)][max(a, b)] }
+
+// rated reports whether rates of links are said: of drivers that do not know them, all are 0.
+func (m *Machine) rated() bool {
+	for _, row := range m.Cells {
+		for _, c := range row {
+			if c.Fast > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Links are how many join two GPUs directly; 1 where that is not said.
+func (m *Machine) Links(a, b int) int {
+	if !m.Direct(a, b) {
+		return 0
+	}
+	if c := m.between(a, b); c.Slow > 0 {
+		return c.Fast / c.Slow
+	}
+	return 1
+}
+
+// Begins reports whether a file has matrices of how GPUs are joined.
+func Begins(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if s := sectionOf(string(line)); s != nil && s.matrix() && s.cell != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Is reports whether a file is an output of AMD's tools.
+func Is(data []byte) bool {
+	return Begins(data) || rocm.Match(data) || static.Match(data)
+}
+
+var (
+	rocm   = regexp.MustCompile(`(?m)^=+ ROCm System Management Interface =+\s*$`)
+	static = regexp.MustCompile(`(?m)^GPU: \d+\s*\n(\s+[A-Z_ ]+:.*\n)*?\s+(MARKET_NAME|BDF):`)
+)
+
+// name is how a GPU is called.
+func (g *GPU) name(i int) string { return cmp.Or(g.Bus, "GPU"+itoa(i)) }

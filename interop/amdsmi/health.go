@@ -1,0 +1,63 @@
+package amdsmi
+
+import (
+	"bytes"
+	"strings"
+
+	"railyard/model/health"
+)
+
+// ReadHealth adds what the outputs say of a machine's GPUs: PCI addresses, products, which others they reach, links of Infinity Fabric
+// where their number is said, NUMA nodes, lanes and memory.
+func ReadHealth(s *health.State, file string, data []byte) error {
+	m, err := Read(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	s.Say(s.Host(), "gpus", float64(len(m.GPUs)), file)
+	for i := range m.GPUs {
+		m.say(s, i, file)
+	}
+	return nil
+}
+
+func (m *Machine) say(s *health.State, gpu int, from string) {
+	p, g := s.GPU(gpu), &m.GPUs[gpu]
+	product := g.Product
+	if x, ok := g.ProductOf(); ok && product == "" {
+		product = strings.ToUpper(x.Name)
+	}
+	for _, f := range []struct{ name, text string }{{"bus", g.Bus}, {"product", product}} {
+		if f.text != "" {
+			s.Say(p, f.name, f.text, from)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		x    float64
+	}{{"pcie_width_max", float64(g.Lanes)}, {"pcie_gen_device", float64(generation(g.GTs))}, {"power_limit", g.Power},
+		{"memory", g.Memory * (1 << 20)}} {
+		if f.x > 0 {
+			s.Say(p, f.name, f.x, from)
+		}
+	}
+	if g.NUMA >= 0 {
+		s.Say(p, "numa", float64(g.NUMA), from)
+	}
+	if m.Cells == nil {
+		return
+	}
+	reached, links := 0, 0
+	for j, c := range m.Cells[gpu] {
+		if j != gpu && !c.Off {
+			reached++
+		}
+		links += m.Links(gpu, j)
+	}
+	if m.access {
+		s.Say(p, "peers_reached", float64(reached), from)
+	}
+	if m.rated() {
+		s.Say(p, "xgmi_up", float64(links), from)
+	}
+}

@@ -1,0 +1,329 @@
+package amdsmi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/interop/foreign"
+)
+
+// Bounds of a machine.
+const (
+	maxGPUs   = 256
+	maxMiB    = 16
+	maxNumber = 1 << 30
+	maxLinks  = 64 // between two GPUs
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// section is a part of an output below a title.
+type section struct {
+	title string
+	cell  func(c *Cell, text string) bool // reads a cell of a matrix; false where it is none
+	line  func(r *reader, line int, text string) error
+}
+
+func (s *section) matrix() bool { return s.line == nil }
+
+// sections are what is read; others, whatever they hold, are passed over.
+var sections = []section{
+	{title: "Weight between two GPUs", cell: number(func(c *Cell) *int { return &c.Weight })},
+	{title: "Hops between two GPUs", cell: number(func(c *Cell) *int { return &c.Hops })},
+	{title: "Link Type between two GPUs", cell: kind},
+	{title: "Link accessibility between two GPUs", cell: access},
+	{title: "Bandwidth", cell: rates},
+	{title: "Numa Nodes", line: (*reader).property},
+	{title: "Product Info", line: (*reader).property},
+	{title: "Concise Info", line: (*reader).concise},
+	{title: "WEIGHT", cell: number(func(c *Cell) *int { return &c.Weight })},
+	{title: "HOPS", cell: number(func(c *Cell) *int { return &c.Hops })},
+	{title: "LINK TYPE", cell: kind},
+	{title: "ACCESS", cell: access},
+	{title: "NUMA BW", cell: rates},
+}
+
+// number reads a count; what drivers do not know is no number of theirs.
+func number(of func(*Cell) *int) func(*Cell, string) bool {
+	return func(c *Cell, text string) bool {
+		if text == "N/A" {
+			return true
+		}
+		n, err := strconv.Atoi(text)
+		*of(c) = n
+		return err == nil && n >= 0 && n < maxNumber
+	}
+}
+
+func kind(c *Cell, text string) bool {
+	switch text {
+	case string(XGMI), string(PCIe):
+		c.Kind = Kind(text)
+	case "SELF", "0", "N/A", "UNKNOWN", "INTERNAL", "NOT_APPLICABLE":
+	default:
+		return false
+	}
+	return true
+}
+
+func access(c *Cell, text string) bool {
+	c.Off, c.On = text == "DISABLED" || text == "False", text == "ENABLED" || text == "True"
+	return c.Off || c.On || text == "N/A"
+}
+
+// rates reads the least and the largest rate: "50000-200000".
+func rates(c *Cell, text string) bool {
+	if text == "N/A" || text == "SELF" {
+		return true
+	}
+	low, high, two := strings.Cut(text, "-")
+	var err1, err2 error
+	c.Slow, err1 = strconv.Atoi(low)
+	c.Fast, err2 = strconv.Atoi(high)
+	return two && err1 == nil && err2 == nil && 0 <= c.Slow && c.Slow <= c.Fast && c.Fast < maxNumber &&
+		(c.Slow == 0 || c.Fast/c.Slow <= maxLinks)
+}
+
+var (
+	rocmTitle = regexp.MustCompile(`^=+ (.*?) =+$`)
+	amdTitle  = regexp.MustCompile(`^([A-Z][A-Z -]*) TABLE:$`)
+	staticGPU = regexp.MustCompile(`^GPU: (\d+)$`)
+	device    = regexp.MustCompile(`^(?:GPU\d+|[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$`)
+	property  = regexp.MustCompile(`^GPU ?\[?(\d+)\]?\s*: (?:\(Topology\) )?([A-Za-z ]+): *(.*)$`)
+	row       = regexp.MustCompile(`^(\d+)\s+(\d+)\s+(?:\[.*\]\s+)?(0x[0-9a-f]{4}),`)
+	watts     = regexp.MustCompile(`\s([0-9]+(?:\.[0-9]+)?)W\s+\d+%`)
+)
+
+// sectionOf is the section that a line is the title of; one of no cells and lines where it is another's; nil where it is no title.
+func sectionOf(text string) *section {
+	text = strings.TrimSpace(text)
+	m := rocmTitle.FindStringSubmatch(text)
+	if m == nil {
+		m = amdTitle.FindStringSubmatch(text)
+	}
+	if m == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(sections, func(s section) bool { return s.title == m[1] }); i >= 0 {
+		return &sections[i]
+	}
+	return &section{title: m[1]}
+}
+
+// Read reads outputs and checks that they fit one another.
+func Read(r io.Reader) (*Machine, error) {
+	data, err := foreign.Read(r, maxMiB)
+	if err != nil {
+		return nil, err
+	}
+	p := &reader{m: &Machine{}, seen: map[string]bool{}}
+	for i, text := range strings.Split(string(data), "\n") {
+		if err := p.read(i+1, strings.TrimRight(text, " \t\r")); err != nil {
+			return nil, foreign.At(i+1, "%w", err)
+		}
+	}
+	if err := p.end(); err != nil {
+		return nil, foreign.At(p.began, "%w", err)
+	}
+	if len(p.m.GPUs) == 0 {
+		return nil, errors.New("no GPU: this is no output of rocm-smi --showtopo, amd-smi topology or amd-smi static")
+	}
+	return p.m, p.m.validate()
+}
+
+// reader reads line by line.
+type reader struct {
+	m     *Machine
+	at    *section
+	began int // line of its title
+	seen  map[string]bool
+	names []string // columns of the matrix at hand; nil before its header
+	rows  int
+	gpu   int // of amd-smi static; −1: none
+	heads []string
+	deep  []int
+}
+
+func (r *reader) read(line int, text string) error {
+	if s := sectionOf(text); s != nil {
+		err := r.end()
+		r.at, r.began, r.gpu = s, line, -1
+		if err == nil && s.matrix() && s.cell != nil {
+			if r.seen[s.title] {
+				return errors.New(s.title + " a second time: a file describes one machine, so remove all but one")
+			}
+			r.seen[s.title] = true
+		}
+		return err
+	}
+	if m := staticGPU.FindStringSubmatch(text); m != nil {
+		err := r.end()
+		r.at, r.heads, r.deep = nil, nil, nil
+		if err == nil {
+			r.gpu, err = r.numbered(line, m[1])
+		}
+		return err
+	}
+	switch {
+	case r.at == nil && r.gpu >= 0 && len(r.m.GPUs) > 0:
+		return r.static(text)
+	case r.at == nil:
+	case r.at.line != nil:
+		return r.at.line(r, line, text)
+	case r.at.cell != nil:
+		return r.matrix(line, strings.Fields(text))
+	}
+	return nil
+}
+
+// numbered is a GPU by its number.
+func (r *reader) numbered(line int, text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n >= maxGPUs {
+		return 0, errors.New("GPU " + text + ": more than a machine has")
+	}
+	for len(r.m.GPUs) <= n {
+		r.m.GPUs = append(r.m.GPUs, GPU{NUMA: -1, line: line})
+	}
+	return n, nil
+}
+
+// matrix reads a line of one: its header, a row, or what follows it.
+func (r *reader) matrix(line int, fields []string) error {
+	switch {
+	case len(fields) == 0 || !device.MatchString(fields[0]) || r.names != nil && r.rows == len(r.names):
+		return nil
+	case r.names == nil:
+		return r.header(line, fields)
+	case fields[0] != r.names[r.rows]:
+		return errors.New("unexpected row " + fields[0] + ": rows have the order of the columns")
+	case len(fields) != len(r.names)+1:
+		return fmt.Errorf("row %s has %d cells, but there are %d columns", fields[0], len(fields)-1, len(r.names))
+	}
+	for i, text := range fields[1:] {
+		c := &r.m.Cells[r.rows][i]
+		if !r.at.cell(c, text) {
+			return fmt.Errorf("%s to %s: %.40q is no cell of %s", fields[0], r.names[i], text, r.at.title)
+		}
+		r.m.paths = r.m.paths || c.Kind != Unsaid
+		r.m.access = r.m.access || c.On || c.Off
+	}
+	r.rows++
+	return nil
+}
+
+// header takes the columns, which are the same in all matrices of a tool.
+func (r *reader) header(line int, fields []string) error {
+	if len(fields) > maxGPUs {
+		return errors.New("more GPUs than a machine has")
+	}
+	if _, err := r.numbered(line, itoa(len(fields)-1)); err != nil {
+		return err
+	}
+	for i, name := range fields {
+		g := &r.m.GPUs[i]
+		switch {
+		case !device.MatchString(name):
+			return fmt.Errorf("%.40q is no GPU's name", name)
+		case strings.HasPrefix(name, "GPU"):
+			if name != "GPU"+itoa(i) {
+				return fmt.Errorf("%s in the place of GPU%d: columns are all GPUs in their order", name, i)
+			}
+		case slices.Contains(fields[:i], name):
+			return errors.New("two columns are called " + name)
+		case g.Bus != "" && g.Bus != name:
+			return fmt.Errorf("GPU %d is %s and %s: a file describes one machine", i, g.Bus, name)
+		default:
+			g.Bus = name
+		}
+	}
+	if r.m.Cells == nil {
+		r.m.Cells = make([][]Cell, len(fields))
+		for i := range r.m.Cells {
+			r.m.Cells[i] = make([]Cell, len(fields))
+		}
+	}
+	if len(r.m.Cells) != len(fields) {
+		return fmt.Errorf("%d columns, but %d in the matrix before: a file describes one machine", len(fields), len(r.m.Cells))
+	}
+	r.names, r.rows = fields, 0
+	return nil
+}
+
+// end ends the section at hand.
+func (r *reader) end() error {
+	cut := r.names != nil && r.rows < len(r.names)
+	at := r.at
+	r.names, r.rows = nil, 0
+	if cut {
+		return errors.New(at.title + ": rows are missing: the text is cut off")
+	}
+	return nil
+}
+
+// property reads "GPU[0]		: (Topology) Numa Node: 0", and what --showproductname says in the same form.
+func (r *reader) property(line int, text string) error {
+	m := property.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	n, err := r.numbered(line, m[1])
+	if err != nil {
+		return err
+	}
+	g := &r.m.GPUs[n]
+	switch m[2] {
+	case "Numa Node":
+		if g.NUMA, err = strconv.Atoi(m[3]); err != nil || g.NUMA < -1 || g.NUMA > 1<<16 {
+			return fmt.Errorf("NUMA node %.40q is no number", m[3])
+		}
+	case "Card Series", "Card series":
+		g.Product = m[3]
+	case "GFX Version":
+		g.Arch = m[3]
+	}
+	return nil
+}
+
+// concise reads a row of rocm-smi's own table.
+func (r *reader) concise(line int, text string) error {
+	m := row.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	n, err := r.numbered(line, m[1])
+	if err != nil {
+		return err
+	}
+	r.m.GPUs[n].Device = m[3]
+	if w := watts.FindStringSubmatch(text); w != nil {
+		r.m.GPUs[n].Power, err = strconv.ParseFloat(w[1], 64)
+	}
+	return err
+}
+
+// validate checks that the halves of a matrix fit one another.
+func (m *Machine) validate() error {
+	var v foreign.Mistakes
+	if m.Cells != nil && len(m.GPUs) != len(m.Cells) {
+		v.Add(0, "%d GPUs, but matrices of %d: a file describes one machine", len(m.GPUs), len(m.Cells))
+		return v.Err()
+	}
+	for i, row := range m.Cells {
+		for j, c := range row[:i] {
+			if o := m.Cells[j][i]; c.Kind != o.Kind || c.Weight != o.Weight || c.Hops != o.Hops {
+				v.Add(0, "%s to %s: %s, weight %d, hops %d, but %s, %d, %d the other way", m.GPUs[i].name(i), m.GPUs[j].name(j), c.Kind,
+					c.Weight, c.Hops, o.Kind, o.Weight, o.Hops)
+			}
+		}
+		if c := row[i]; c.Kind != Unsaid || c.Weight != 0 || c.Hops != 0 {
+			v.Add(0, "%s to itself: %s, weight %d, hops %d", m.GPUs[i].name(i), c.Kind, c.Weight, c.Hops)
+		}
+	}
+	return v.Err()
+}
