@@ -233,6 +233,26 @@ func TestEndsWhereNothingTells(t *testing.T) {
 	}
 }
 
+// TestSuspectsOfASlowPair: of two pairs of which one is slow, the nodes of that are the most suspect, each as a whole: what is in it is no
+// likelier than its adapters. Once a test of a node alone is slow, it is what is in it.
+func TestSuspectsOfASlowPair(t *testing.T) {
+	c, noise := cluster(4, 8, 4), Noise{Repeats: 0.05, Machine: 0.3, MinSlowdown: math.Log(1.14), MaxSlowdown: math.Log(4)}
+	results := []Result{{Test{Nodes: []int{0, 1}}, 0, 0.72}, {Test{Nodes: []int{2, 3}}, 0, 0.14}}
+	suspects := Of(c, noise, results).Suspects(0.1)
+	if len(suspects) < 2 {
+		t.Fatalf("%+v", suspects)
+	}
+	for _, f := range suspects[:2] {
+		if f.Node > 1 || f.Adapter != Whole || f.Probability < 0.4 {
+			t.Errorf("%+v of %+v", f, suspects)
+		}
+	}
+	results = append(results, Result{Test{Nodes: []int{1}}, 0, 0.7}, Result{Test{Nodes: []int{0}}, 0, 0.01}, Result{Test{Nodes: []int{2}}, 0, 0})
+	if first := Of(c, noise, results).Suspects(0.1)[0]; first.Node != 1 || first.Adapter != Inside {
+		t.Errorf("%+v", first)
+	}
+}
+
 func same(a, b []Part) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(p Part) bool { return !slices.Contains(b, p) })
 }

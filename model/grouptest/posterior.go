@@ -326,11 +326,12 @@ type Fault struct {
 	Probability float64
 }
 
-// Suspects are the nodes and groups that are faulty with some probability at least, the surest first; of a node the part that is as
-// surely, else all of it.
+// Suspects are the nodes and groups that are faulty with some probability at least, the surest first; of a node the part that is more
+// likely than all others of it together, else all of it.
 func (p *Posterior) Suspects(atLeast float64) (out []Fault) {
 	faulty := p.faulty()
-	for n, q := range p.nodes(faulty) {
+	nodes := p.nodes(faulty)
+	for n, q := range nodes {
 		if q >= atLeast {
 			out = append(out, Fault{Part{n, Whole, -1}, q})
 		}
@@ -340,7 +341,7 @@ func (p *Posterior) Suspects(atLeast float64) (out []Fault) {
 		case q < atLeast:
 		case part.Group >= 0:
 			out = append(out, Fault{part, q})
-		case part.Adapter != Whole:
+		case part.Adapter != Whole && q > nodes[part.Node]/2:
 			out = slices.DeleteFunc(out, func(f Fault) bool { return f.Node == part.Node && f.Adapter == Whole })
 			out = append(out, Fault{part, q})
 		}
