@@ -230,3 +230,20 @@ func plansNearTheBound(t *testing.T, topo *topology.Topology) {
 		}
 	}
 }
+
+// Over a thousand nodes whose tiers are not all of one size, plans come near the bound with latencies, too: one flat tier is a candidate
+// beside those of groups.
+func TestUnevenTiersReachTheBound(t *testing.T) {
+	for _, nodes := range long.Or([]int{992}, []int{992, 1000, 2000}) {
+		topo, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{Nodes: nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.ReduceScatter, collective.AllReduce, collective.AllGather} {
+			row := bestOf(t, topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "line", "")
+			if share := row.OfBound(); share < 0.95 || share > 1 {
+				t.Errorf("%d nodes, %v by %s: %.2f %% of the bound", nodes, kind, planner.Name(row.Schedule), 100*share)
+			}
+		}
+	}
+}
