@@ -270,7 +270,7 @@ func spareShares(r *request) bool { return r.t.NumBoxes() > 1 && alike(r) || r.r
 // spareReroutes: where nodes are alike, hierarchical_two_shot is the same, if it goes over one tier or each of several is regular.
 func spareReroutes(r *request) bool {
 	dims, _ := r.t.Grid()
-	return alike(r) && (len(dims) <= 2 || regularTiers(r)) || r.spec.Ranks <= maxRing && !r.rerouted()
+	return alike(r) && len(dims) <= 2 || regularTiers(r) || r.spec.Ranks <= maxRing && !r.rerouted()
 }
 
 // few: up to three ranks, every tree is binomial or a star.
@@ -355,10 +355,11 @@ func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 	return err == nil && newRequest(t, s.Spec, Options{}).tooMany(a)
 }
 
-// tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, those
-// that let one node stand for others are the cheapest by far.
+// tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, and not
+// the network between them alone, those that let one node stand for others are the cheapest by far.
 func (r *request) tooMany(a *Algorithm) bool {
-	if !a.folds && r.spec.Ranks > maxRing && r.degraded() && slices.Contains(rerouteKinds, r.spec.Kind) && r.inClasses() {
+	folds := a.folds || !r.degraded() || !r.rerouted()
+	if !folds && r.spec.Ranks > maxRing && slices.Contains(rerouteKinds, r.spec.Kind) && r.inClasses() {
 		return true
 	}
 	return r.beyondBudget(a)
