@@ -50,7 +50,8 @@ func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
 	return s.plans[x]
 }
 
-func (s *simulated) Work(*schedule.Schedule) int64 { return 0 }
+// Work is next to nothing, where it is known without compiling.
+func (s *simulated) Work(x *schedule.Schedule) int64 { return min(1, x.Ordered()) }
 
 func (*simulated) Begin() {}
 

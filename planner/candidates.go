@@ -133,29 +133,13 @@ func treeDepths(r *request) []int {
 	return pipelined
 }
 
-// tierDepths: phases are the stages of the pipeline. Large machines have more tiers, and
-// flat rings, which need no filling, are what deep pipelines save them from.
+// tierDepths: phases are the stages of the pipeline. Where one node stands for all, deeper ones cost little, which save large machines
+// from flat rings, that need no filling.
 func tierDepths(r *request) []int {
-	if r.spec.Ranks > maxFlat && r.spec.Kind.Rooted() { // more slices may be too many to simulate
-		return []int{1, 4, 8, 16, 64, 256}
+	if r.spec.Ranks > maxFlat && !r.spec.Kind.Rooted() && !r.degraded() {
+		return deep
 	}
-	if r.spec.Ranks > maxFlat && !r.degraded() { // one node stands for all, so that more depths cost little
-		return []int{1, 4, 16, 32, 64, 128, 256, 1024}
-	}
-	return []int{1, 4, 16, 32, 64}
-}
-
-// reroutedDepths: two channels hide latencies from one another (see staggered), so that few depths
-// are as good as many.
-func reroutedDepths(*request) []int { return []int{1, 4, 16, 48} }
-
-// twoShotDepths: where one node stands for all, a deeper one costs little. Very deep ones are left
-// to hierarchical_direct, whose one channel repeats itself.
-func twoShotDepths(r *request) []int {
-	if r.spec.Kind.Rooted() {
-		return reroutedDepths(r)
-	}
-	return append(reroutedDepths(r), 96)
+	return pipelined
 }
 
 // Candidates are the schedules of all algorithms that apply, in the order of their

@@ -42,6 +42,7 @@ type contest struct {
 	before       int64                                    // operations that others have spent
 	bound        func(planned units.Time) units.Time      // what no schedule beats, found closer where a time is near it; nil: not known
 	better       func(best *Considered, bound units.Time) // told whenever the best changes; nil: nobody
+	shapes       *shaper                                  // others of the best candidate (see refine); nil: none
 	revived      int                                      // played though its simulation takes long (see revive); −1: none
 	explained    Prediction
 }
@@ -70,6 +71,11 @@ func choose(c *contest) (Row, error) {
 	}
 	if err := c.revive(); err != nil {
 		return Row{}, err
+	}
+	if c.shapes != nil {
+		if err := c.refine(c.shapes); err != nil {
+			return Row{}, err
+		}
 	}
 	if c.best < 0 {
 		return Row{}, fmt.Errorf("no schedule is small enough: %w; give it longer with --budget, or choose a smaller one with --algo and "+
@@ -212,12 +218,17 @@ const little = 64
 // affords reports whether the budget is left for a candidate: while half of it is, for any that the whole of it suffices for; then only
 // for what the rest suffices for, what has been foretold, of which more is known than that it may be faster, or what takes little.
 func (c *contest) affords(i int) bool {
-	work, budget, left := c.work(i), int64(c.budget), int64(c.budget)-(c.score.Spent()-c.before)
-	if work > 0 && work <= budget/little {
-		return true
-	}
-	return left > 0 && (2*left > budget && work <= budget || work <= left || c.looks[i].foretold > 0)
+	return c.has(c.work(i)) || c.looks[i].foretold > 0 && c.left() > 0
 }
+
+// has reports whether the budget is left for some work.
+func (c *contest) has(work int64) bool {
+	budget, left := int64(c.budget), c.left()
+	return work > 0 && work <= budget/little || left > 0 && (2*left > budget && work <= budget || work <= left)
+}
+
+// left is what is left of the budget.
+func (c *contest) left() int64 { return int64(c.budget) - (c.score.Spent() - c.before) }
 
 // outdone reports whether another candidate of the family, for which the budget is left, should be faster. Of strands the deepest always
 // should; there the price decides.

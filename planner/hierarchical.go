@@ -50,7 +50,7 @@ func buildHierarchicalTwoShot(r *request) (*schedule.Schedule, error) {
 	}
 	s, err := r.hierarchical(levels{schedule.GenDirect, schedule.GenDirect})
 	if err == nil {
-		s.Channels = staggered(s.Channels[0])
+		s.Channels = r.twice(s.Channels[0])
 	}
 	return s, err
 }

@@ -1,10 +1,10 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
@@ -95,18 +95,18 @@ type Considered struct {
 	Limit    string  // what limits it, only with PlanOptions.Why; where pruned: what is foretold of it, if anything
 }
 
-// Name is how a schedule is called in tables: algorithm, protocol, pipeline depth.
+// Name is how a schedule is called in tables: algorithm, protocol, pipeline depth, channels where they are not the algorithm's own.
 func Name(s *schedule.Schedule) string {
 	name := s.Algorithm
 	if s.Protocol != schedule.Simple {
 		name += "/" + string(s.Protocol)
 	}
-	n := s.Channels[0].Slices
-	if asked, err := strconv.Atoi(s.Inputs["slices"]); err == nil {
-		n = asked // some algorithms make channels of them
-	}
+	n := cmp.Or(askedFor(s, "slices"), s.Channels[0].Slices) // some algorithms make channels of them
 	if n > 1 {
 		name += fmt.Sprintf("×%d", n)
+	}
+	if n := askedFor(s, "channels"); n > 0 {
+		name += fmt.Sprintf("·%dch", n)
 	}
 	return name
 }
@@ -145,12 +145,13 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	limits := newLimits(t, spec)
+	limits, shapes := newLimits(t, spec), newShaper(t, spec, o)
 	for i, size := range sizes {
 		if o.Progress != nil {
 			o.Progress(i, len(sizes))
 		}
 		c := newContest(candidates, size, score, o.Build.Budget)
+		c.shapes = shapes
 		c.bound = func(planned units.Time) units.Time { return limits.least(planned, size) }
 		if o.Better != nil {
 			c.better = func(best *Considered, least units.Time) { o.Better(Standing{size, best.Schedule, best.Time, least}) }

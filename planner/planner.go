@@ -108,7 +108,10 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 		s.Protocol = schedule.Simple
 	}
 	s.TopologyName, s.TopologyHash, s.Tool = r.t.Name(), r.t.Hash(), Tool
-	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices()), "channels": fmt.Sprint(len(s.Channels))}
+	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices())}
+	if r.o.Channels > 0 {
+		s.Inputs["channels"] = fmt.Sprint(r.o.Channels)
+	}
 	s.Needs = s.Uses()
 	if err := s.ValidateAfter(r.built); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
@@ -126,8 +129,9 @@ func (a *Algorithm) made(r *request) (*schedule.Schedule, error) {
 	return a.build(r)
 }
 
-// repeat makes as many channels as are asked for of those that an algorithm has, in
-// turn; 0 leaves it to the algorithm.
+// repeat makes as many channels as are asked for of those that an algorithm has, in turn; 0 leaves it to the algorithm. Copies of a
+// channel are of unlike numbers of slices: while the messages of one are on their way, those of another fill the links. In as many
+// slices, all would wait at the same time.
 func repeat(channels []schedule.Channel, want int) []schedule.Channel {
 	if want == 0 {
 		return channels
@@ -135,8 +139,19 @@ func repeat(channels []schedule.Channel, want int) []schedule.Channel {
 	out := make([]schedule.Channel, want)
 	for i := range out {
 		out[i] = channels[i%len(channels)]
+		if copies := i / len(channels); out[i].Slices > 1 {
+			out[i].Slices += copies * ((out[i].Slices + 1) / 3)
+		}
 	}
 	return out
+}
+
+// twice is a channel in two that hide latencies from one another, where there is a pipeline to be filled.
+func (r *request) twice(ch schedule.Channel) []schedule.Channel {
+	if ch.Slices == 1 || r.o.Channels > 0 { // as many as are asked for
+		return []schedule.Channel{ch}
+	}
+	return repeat([]schedule.Channel{ch}, 2)
 }
 
 func (r *request) slices() int { return max(r.o.Slices, 1) }

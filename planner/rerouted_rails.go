@@ -48,7 +48,7 @@ func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, 
 	if r.spec.Kind == collective.AllToAll && len(b.kinds) > 1 {
 		return of(ch), nil
 	}
-	return of(staggered(ch)...), nil
+	return of(r.twice(ch)...), nil
 }
 
 // regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
@@ -73,18 +73,6 @@ func (r *request) tiers() (out [][]int32) {
 		}
 	}
 	return out
-}
-
-// staggered is a channel twice, with half of the data each, in unlike numbers of slices:
-// while the messages of one are on their way, those of the other fill the links. In as many
-// slices, both would wait at the same time.
-func staggered(ch schedule.Channel) []schedule.Channel {
-	if ch.Slices == 1 {
-		return []schedule.Channel{ch}
-	}
-	other := ch
-	other.Slices += (ch.Slices + 3) / 4
-	return []schedule.Channel{ch, other}
 }
 
 // enoughToReroute is from beyond how many ranks on rerouted rails come nearer to the bound than

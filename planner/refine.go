@@ -1,0 +1,269 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+
+	"railyard/model/collective"
+	"railyard/model/schedule"
+	"railyard/model/topology"
+	"railyard/model/units"
+)
+
+// The depths that candidates are built at are few, powers of four as a rule, and their channels are as many as the algorithm wants. What
+// is best lies between, and depends on the size: the winner of a contest is built again in half and in twice as many slices and
+// channels, and again from the best of these, while that gains.
+
+// enoughGained is which part another shape has to gain.
+const enoughGained = 0.01
+
+// maxChannels is up to how many channels are tried where nobody asks for any: thread blocks of executors and of NCCL's plans are few.
+const maxChannels = 8
+
+// shape is what a pipeline of an algorithm is built as.
+type shape struct {
+	algorithm, without string
+	protocol           schedule.Protocol
+	slices, copies     int // copies of each channel that the algorithm wants
+}
+
+// shaper builds schedules of algorithms again in other shapes, each once.
+type shaper struct {
+	t     *topology.Topology
+	spec  collective.Spec
+	o     PlanOptions
+	on    map[string]*request // by what it is planned without
+	built map[shape]*schedule.Schedule
+	of    map[*schedule.Schedule]shape // what was built
+}
+
+func newShaper(t *topology.Topology, spec collective.Spec, o PlanOptions) *shaper {
+	return &shaper{t, spec, o, map[string]*request{}, map[shape]*schedule.Schedule{}, map[*schedule.Schedule]shape{}}
+}
+
+// direction is a shape to either side of another: with less of something, and with more.
+type direction struct {
+	less, more shape
+	took       units.Time // of less, as far as that is known
+}
+
+// directions lead to half and twice as many slices, channels, and channels of the same pieces, as far as nobody has set these. Without a
+// pipeline, slices would only follow one another (see depths).
+func (x *shaper) directions(s *schedule.Schedule) (out []direction) {
+	if a, err := find(s.Algorithm); err != nil || a.depth == nil {
+		return nil
+	}
+	k, ok := x.of[s]
+	if !ok {
+		k = shape{s.Algorithm, s.Inputs[schedule.InputWithout], s.Protocol, askedFor(s, "slices"), 1}
+	}
+	n, c := k.slices, k.copies
+	in := func(slices, copies int) shape { k.slices, k.copies = slices, copies; return k }
+	freeSlices, freeChannels := x.o.Build.Slices == 0, x.o.Build.Channels == 0
+	if freeSlices {
+		out = append(out, direction{less: in(n/2, c), more: in(2*n, c)})
+	}
+	if freeChannels {
+		out = append(out, direction{less: in(n, c/2), more: in(n, 2*c)})
+	}
+	if freeSlices && freeChannels {
+		out = append(out, direction{less: in(2*n, c/2), more: in(n/2, 2*c)})
+	}
+	return out
+}
+
+// askedFor is what a schedule was built with; 0: nothing was asked for.
+func askedFor(s *schedule.Schedule, input string) int {
+	n, _ := strconv.Atoi(s.Inputs[input]) // absent is 0
+	return n
+}
+
+// build is the schedule of a shape; nil where there is none, or none that runs in place if it has to. Channels of one slice each only
+// share what one would have. There are none with fewer channels than the algorithm wants: these hide latencies from one another, and
+// without them a deep pipeline is as fast only as long as all keep step.
+func (x *shaper) build(k shape) (*schedule.Schedule, error) {
+	if k.slices == 0 || k.copies == 0 || k.slices == 1 && k.copies > 1 {
+		return nil, nil
+	}
+	s, ok := x.built[k]
+	if ok {
+		return s, nil
+	}
+	r, around := x.request(k.without)
+	r.o.Slices, r.o.Channels, r.o.Protocol = k.slices, x.o.Build.Channels, k.protocol
+	if k.copies > 1 {
+		one := k
+		one.copies = 1
+		own, err := x.build(one)
+		if err != nil || own == nil || k.copies*len(own.Channels) > maxChannels {
+			return nil, err
+		}
+		r.o.Channels = k.copies * len(own.Channels)
+	}
+	a, err := find(k.algorithm)
+	if err == nil {
+		s, err = r.build(a)
+	}
+	if err == nil {
+		s = x.allowed(around(s))
+	} else if errors.Is(err, errNotApplicable) {
+		s, err = nil, nil
+	}
+	if x.built[k] = s; s != nil {
+		x.of[s] = k
+	}
+	return s, err
+}
+
+// allowed is the schedule, or nil if it has to run in place and does not.
+func (x *shaper) allowed(s *schedule.Schedule) *schedule.Schedule {
+	if x.o.InPlace {
+		if _, err := schedule.InPlace(s); err != nil {
+			return nil
+		}
+	}
+	return s
+}
+
+// request is one for the machine without what a schedule was planned without, and what makes its schedules those of the whole machine.
+func (x *shaper) request(lost string) (*request, func(*schedule.Schedule) *schedule.Schedule) {
+	t, around := x.t, func(s *schedule.Schedule) *schedule.Schedule { return s }
+	if lost != "" {
+		all := withoutSlow(x.t)
+		w := &all[slices.IndexFunc(all, func(w without) bool { return w.lost == lost })]
+		t, around = w.left, func(s *schedule.Schedule) *schedule.Schedule { return w.around(x.t, s) }
+	}
+	if x.on[lost] == nil {
+		x.on[lost] = newRequest(t, x.spec, x.o.Build)
+	}
+	return x.on[lost], around
+}
+
+// refine builds the best candidate again in other shapes, and the best one of each other family, which may have more to gain, for little
+// work. What gains next to nothing stays as it was.
+func (c *contest) refine(x *shaper) error {
+	if c.best < 0 {
+		return nil
+	}
+	r := &refinement{contest: c, shapes: x, most: math.MaxInt64, took: map[*schedule.Schedule]units.Time{}}
+	if err := r.climb(&c.list[c.best]); err != nil {
+		return err
+	}
+	r.most, r.apart = c.score.Spent()+int64(c.budget)/little, true
+	won := family(c.list[c.best].Schedule)
+	for _, x := range c.leaders() {
+		if family(x.Schedule) == won || x.Time > maxChannels*c.list[c.best].Time { // that is what channels could gain, side by side
+			continue
+		}
+		var err error
+		if x.Pruned { // what these take to play is known of trees alone
+			if x.Time, err = units.MaxTime, nil; r.score.Work(x.Schedule) > 0 {
+				x.Time, err = r.time(x.Schedule)
+			}
+		}
+		if err == nil && x.Time < units.MaxTime {
+			err = r.climb(&x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaders are the candidates of each family that take the least, or may as far as is known, in that order.
+func (c *contest) leaders() (out []Considered) {
+	for i := range c.list {
+		if !c.list[i].TooLarge {
+			out = append(out, c.list[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Considered) int { return cmp.Compare(a.Time, b.Time) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(x Considered) bool {
+		of := family(x.Schedule)
+		defer func() { seen[of] = true }()
+		return seen[of]
+	})
+}
+
+type refinement struct {
+	*contest
+	shapes *shaper
+	most   int64                             // operations that may be spent
+	apart  bool                              // of another family than the best, where what is slower than that may lead to what is not
+	took   map[*schedule.Schedule]units.Time // of what was played
+}
+
+// climb builds a candidate again in less of something, and where less is not faster in more of it, first of that of which less is the
+// slowest: there, most is to be gained, should the budget not suffice for all. It goes on from the best of these while that gains.
+func (r *refinement) climb(from *Considered) error {
+	for at := *from; ; {
+		next, err := r.beside(at)
+		if err != nil || float64(next.Time) >= (1-enoughGained)*float64(at.Time) {
+			return err
+		}
+		if at = next; float64(at.Time) <= (1-enoughGained)*float64(r.list[r.best].Time) {
+			r.list, r.looks = append(r.list, at), append(r.looks, look{stage: timed})
+			r.place(len(r.list) - 1)
+		}
+	}
+}
+
+// beside is the fastest shape beside another one, or that.
+func (r *refinement) beside(at Considered) (Considered, error) {
+	next, directions := at, r.shapes.directions(at.Schedule)
+	try := func(k shape) (units.Time, error) {
+		s, err := r.shapes.build(k)
+		if err != nil || s == nil {
+			return units.MaxTime, err
+		}
+		t, err := r.time(s)
+		if t < next.Time {
+			next = Considered{Schedule: s, Time: t}
+		}
+		return t, err
+	}
+	for i := range directions {
+		var err error
+		if directions[i].took, err = try(directions[i].less); err != nil {
+			return at, err
+		}
+	}
+	slices.SortStableFunc(directions, func(a, b direction) int { return cmp.Compare(b.took, a.took) })
+	for _, d := range directions {
+		if d.took < at.Time {
+			continue
+		}
+		if _, err := try(d.more); err != nil {
+			return at, err
+		}
+	}
+	return next, nil
+}
+
+// time is how long a schedule takes, or longer than any if it could not be the best or there is no work left for it.
+func (r *refinement) time(s *schedule.Schedule) (units.Time, error) {
+	if t, ok := r.took[s]; ok {
+		return t, nil
+	}
+	enough := units.Time((1 - enoughGained) * float64(r.list[r.best].Time))
+	t := r.score.Bound(s, r.size)
+	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, r.score.Time} {
+		work := r.score.Work(s)
+		if t > enough && !r.apart || !r.has(work) || r.score.Spent()+work > r.most {
+			return units.MaxTime, nil
+		}
+		var err error
+		if t, err = look(s, r.size); errors.Is(err, ErrTooLarge) {
+			return units.MaxTime, nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	r.took[s] = t
+	return t, nil
+}
