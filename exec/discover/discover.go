@@ -32,7 +32,7 @@ func node(l Library, t tree) (*survey.Node, error) {
 	}
 	s := t.sockets()
 	n.CPUs, n.Vendor = s.count, s.vendor
-	add := func(bus string) {
+	for _, bus := range devices(n) {
 		above := switchesAbove(t.path(bus))
 		for _, x := range append(above, bus) {
 			n.PCI[x] = survey.PCI{Lanes: t.lanes(x), CPU: s.of(t, x)}
@@ -40,12 +40,6 @@ func node(l Library, t tree) (*survey.Node, error) {
 		p := n.PCI[bus]
 		p.Above = above
 		n.PCI[bus] = p
-	}
-	for _, g := range n.GPUs {
-		add(g.Bus)
-	}
-	for _, a := range n.Adapters {
-		add(a.Bus)
 	}
 	t.hostBridges(n)
 	return n, nil

@@ -77,8 +77,8 @@ func (t tree) lanes(bus string) survey.Lanes {
 // generation reads "16.0 GT/s PCIe"; 0 where it is something else.
 func generation(speed string) int {
 	rate, _, _ := strings.Cut(speed, " ")
-	i := slices.Index([]string{"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"}, rate)
-	return i + 1
+	gts, _ := strconv.ParseFloat(rate, 64)
+	return survey.PCIeGeneration(gts)
 }
 
 // switchesAbove are the PCIe switches between a device and its host bridge, nearest

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"strconv"
 )
 
 // Machine is what the outputs say together; what they do not say is zero, or −1.
@@ -114,4 +115,4 @@ var (
 )
 
 // name is how a GPU is called.
-func (g *GPU) name(i int) string { return cmp.Or(g.Bus, "GPU"+itoa(i)) }
+func (g *GPU) name(i int) string { return cmp.Or(g.Bus, "GPU"+strconv.Itoa(i)) }

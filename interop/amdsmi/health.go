@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"railyard/model/health"
+	"railyard/model/survey"
 )
 
 // ReadHealth adds what the outputs say of a machine's GPUs: PCI addresses, products, which others they reach, links of Infinity Fabric
@@ -35,7 +36,7 @@ func (m *Machine) say(s *health.State, gpu int, from string) {
 	for _, f := range []struct {
 		name string
 		x    float64
-	}{{"pcie_width_max", float64(g.Lanes)}, {"pcie_gen_device", float64(generation(g.GTs))}, {"power_limit", g.Power},
+	}{{"pcie_width_max", float64(g.Lanes)}, {"pcie_gen_device", float64(survey.PCIeGeneration(g.GTs))}, {"power_limit", g.Power},
 		{"memory", g.Memory * (1 << 20)}} {
 		if f.x > 0 {
 			s.Say(p, f.name, f.x, from)

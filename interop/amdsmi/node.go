@@ -67,7 +67,7 @@ func (b *builder) tree(product survey.Product) {
 	numa := b.numa()
 	for i := range b.GPUs {
 		g := &b.GPUs[i]
-		lanes := survey.Lanes{Generation: generation(g.GTs), Width: min(g.Lanes, 16)}
+		lanes := survey.Lanes{Generation: survey.PCIeGeneration(g.GTs), Width: min(g.Lanes, 16)}
 		if p, ok := g.ProductOf(); lanes.Generation == 0 && ok {
 			lanes.Generation = p.PCIe
 		}
@@ -76,9 +76,6 @@ func (b *builder) tree(product survey.Product) {
 	}
 	b.n.CPUs = slices.Max(numa) + 1
 }
-
-// generation is PCIe's, by its billions of transfers a second; 0 where that is none.
-func generation(gts float64) int { return slices.Index([]float64{2.5, 5, 8, 16, 32, 64}, gts) + 1 }
 
 // numa is the NUMA node of each GPU, dense: as it is said, else as those that a way over two processors parts.
 func (b *builder) numa() []int {

@@ -20,8 +20,6 @@ const (
 	maxLinks  = 64 // between two GPUs
 )
 
-func itoa(i int) string { return strconv.Itoa(i) }
-
 // section is a part of an output below a title.
 type section struct {
 	title string
@@ -222,7 +220,7 @@ func (r *reader) header(line int, fields []string) error {
 	if len(fields) > maxGPUs {
 		return errors.New("more GPUs than a machine has")
 	}
-	if _, err := r.numbered(line, itoa(len(fields)-1)); err != nil {
+	if _, err := r.numbered(line, strconv.Itoa(len(fields)-1)); err != nil {
 		return err
 	}
 	for i, name := range fields {
@@ -231,7 +229,7 @@ func (r *reader) header(line int, fields []string) error {
 		case !device.MatchString(name):
 			return fmt.Errorf("%.40q is no GPU's name", name)
 		case strings.HasPrefix(name, "GPU"):
-			if name != "GPU"+itoa(i) {
+			if name != "GPU"+strconv.Itoa(i) {
 				return fmt.Errorf("%s in the place of GPU%d: columns are all GPUs in their order", name, i)
 			}
 		case slices.Contains(fields[:i], name):

@@ -10,6 +10,7 @@ import (
 
 	"railyard/interop/foreign"
 	"railyard/model/health"
+	"railyard/model/survey"
 )
 
 var (
@@ -18,9 +19,6 @@ var (
 	below     = regexp.MustCompile(`\bsecondary=([0-9a-f]{2})\b`)
 	link      = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
 )
-
-// generations are PCIe's speeds in billions of transfers a second.
-var generations = map[string]float64{"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 
 // maxDevices bounds a machine.
 const maxDevices = 1 << 14
@@ -124,13 +122,14 @@ func (r *reader) link(line int, text, suffix string) {
 		return // a link that is not trained says "Speed unknown"
 	}
 	width, err := strconv.Atoi(m[2])
-	gen, known := generations[m[1]]
-	if err != nil || width > 32 || !known {
+	speed, _ := strconv.ParseFloat(m[1], 64)
+	gen := survey.PCIeGeneration(speed)
+	if err != nil || width > 32 || gen == 0 {
 		r.Add(line, "%.60q is no PCIe link", text)
 		return
 	}
 	if width > 0 {
-		r.say(line, "pcie_gen"+suffix, gen)
+		r.say(line, "pcie_gen"+suffix, float64(gen))
 		r.say(line, "pcie_width"+suffix, float64(width))
 	}
 }

@@ -144,16 +144,13 @@ func (b *builder) device(p *PCI, cpu int, above []string) {
 	}
 }
 
-// generations are PCIe speeds in GT/s, from the first on. Hand-written files say 16 GT/s for the fourth.
-var generations = []float64{2.5, 5, 8, 16, 32, 64}
-
 func lanes(p *PCI) survey.Lanes {
 	number, _, _ := strings.Cut(p.Speed, " ")
 	speed, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		return survey.Lanes{Width: p.Width}
 	}
-	return survey.Lanes{Generation: 1 + slices.Index(generations, speed), Width: p.Width}
+	return survey.Lanes{Generation: survey.PCIeGeneration(speed), Width: p.Width}
 }
 
 func (b *builder) gpu(p *PCI) {

@@ -106,6 +106,16 @@ var pcieLine = [...]struct {
 	5: {32, "128b/130b", 63.0 / 64}, 6: {64, "236B/256B", 236.0 / 256},
 }
 
+// PCIeGeneration is the generation of a speed in billions of transfers a second and lane; 0 where there is none.
+func PCIeGeneration(gts float64) int {
+	for i, l := range pcieLine {
+		if l.gts == gts && gts > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
 // pcieClass is a PCIe connection.
 func pcieClass(l Lanes) topology.Class {
 	line := pcieLine[l.Generation]
