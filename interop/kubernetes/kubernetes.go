@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"railyard/interop/foreign"
+	"railyard/model/survey"
 	"railyard/model/topology"
 )
 
@@ -86,8 +87,17 @@ func (j Job) Write(w io.Writer) error {
 	return write(w, "job", struct {
 		Job
 		Name, Within string
+		Resource     string
 		Nodes, GPUs  int
-	}{j, Name(t.Name()), within, t.NumNodes(), gpus})
+	}{j, Name(t.Name()), within, resource(t), t.NumNodes(), gpus})
+}
+
+// resource is what the GPUs are called by the device plugin of their maker.
+func resource(t *topology.Topology) string {
+	if m := t.Devices()[t.Ranks()[0]].Model; m >= 0 && survey.IsAMD(t.Models()[m].Name) {
+		return "amd.com/gpu"
+	}
+	return "nvidia.com/gpu"
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/golden"
@@ -30,6 +31,13 @@ func TestForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "job.yaml", job.Bytes())
+	job.Reset()
+	if err := (Job{Topology: load(t, "mi300x-node", 2), Image: "i", Command: "c"}).Write(&job); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(job.String(), "limits: {amd.com/gpu: 8}\n") { // of AMD's device plugin
+		t.Error(job.String())
+	}
 	if err := WriteTopology(&levels, load(t, "superpod-h100", 64)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"railyard/interop/foreign/hostlist"
+	"railyard/model/survey"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
 
 // WriteGres writes the GPUs of a topology as gres.conf (Slurm's man page gres.conf(5)): a line for each GPU of each type of
-// node, with Links= the NVLinks that lead to each GPU of the node directly, −1 for itself. Links over NVSwitches do not
-// count: slurmd's NVML plugin counts those between GPUs, so that with AutoDetect any other number drains the node.
+// node, with Links= the NVLinks that lead to each GPU of the node directly, −1 for itself. Links over NVSwitches and AMD's
+// do not count: slurmd's NVML plugin counts NVLinks between GPUs, its RSMI plugin none, so that with AutoDetect any other
+// number drains the node.
 func WriteGres(w io.Writer, t *topology.Topology) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# gres.conf of %s: %s, %s. /dev/nvidia0 … are taken to be in the order of PCI addresses, as Links= counts them.\n",
+	fmt.Fprintf(&b, "# gres.conf of %s: %s, %s. Device files are taken to be in the order of PCI addresses, as Links= counts them.\n",
 		t.Name(), units.Counted(t.NumNodes(), "node"), units.Counted(t.NumRanks(), "GPU"))
 	var order []string
 	nodes, gpus := map[string][]int{}, map[int][]topology.DeviceID{}
@@ -55,14 +57,22 @@ func nodeLines(t *topology.Topology, gpus []topology.DeviceID) string {
 			links[j] = fmt.Sprint(direct(t, d, peer))
 		}
 		links[i] = "-1"
-		kind := ""
+		kind, file := "", nvidiaFile
 		if m := t.Devices()[d].Model; m >= 0 {
-			kind = "Type=" + gresType(t.Models()[m].Name) + " "
+			name := t.Models()[m].Name
+			kind = "Type=" + gresType(name) + " "
+			if survey.IsAMD(name) {
+				file = amdFile
+			}
 		}
-		fmt.Fprintf(&b, "Name=gpu %sFile=/dev/nvidia%d Links=%s\n", kind, i, strings.Join(links, ","))
+		fmt.Fprintf(&b, "Name=gpu %sFile=%s Links=%s\n", kind, file(i), strings.Join(links, ","))
 	}
 	return b.String()
 }
+
+// nvidiaFile and amdFile are the device files of a node's GPUs: minor numbers of AMD's, which are DRM's render nodes, begin at 128.
+func nvidiaFile(gpu int) string { return fmt.Sprintf("/dev/nvidia%d", gpu) }
+func amdFile(gpu int) string    { return fmt.Sprintf("/dev/dri/renderD%d", 128+gpu) }
 
 // direct are the NVLinks from one GPU to another without a switch.
 func direct(t *topology.Topology, from, to topology.DeviceID) (n int) {

@@ -28,7 +28,7 @@ func TestGres(t *testing.T) {
 		{"dgx-h100", 2, []string{"NodeName=node[0-1] Name=gpu Type=h100 File=/dev/nvidia0 Links=-1,0,0,0,0,0,0,0\n"}, 9},
 		{"dgx1-v100", 1, []string{"NodeName=node0 Name=gpu Type=v100 File=/dev/nvidia3 Links=2,1,2,-1,0,0,0,1\n"}, 9},
 		{"gh200-quad", 1, []string{"File=/dev/nvidia0 Links=-1,6,6,6\n"}, 5},
-		{"mi300x-node", 1, []string{"Links=-1,0,0,0,0,0,0,0\n"}, 9}, // NVML counts no xGMI
+		{"mi300x-node", 1, []string{"File=/dev/dri/renderD128 Links=-1,0,0,0,0,0,0,0\n"}, 9}, // RSMI counts no links
 	} {
 		var b strings.Builder
 		if err := WriteGres(&b, load(t, c.name, c.nodes)); err != nil {

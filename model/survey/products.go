@@ -74,6 +74,9 @@ func (p Product) Arch() string {
 	return ""
 }
 
+// IsAMD reports whether the GPUs of a topology's model, which has the name of a product, are AMD's.
+func IsAMD(model string) bool { return Product{Name: strings.ToLower(model)}.Arch() != "" }
+
 // ProductNamed is the product of a name.
 func ProductNamed(name string) (Product, error) {
 	var all []string
