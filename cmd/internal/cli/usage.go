@@ -128,6 +128,7 @@ func strictArgs(cmd *cobra.Command) {
 			func() error { return check(c, args[taken:]) },
 			c.ValidateRequiredFlags,
 			func() error { return emptyFlag(c) },
+			func() error { return dash(c, args) },
 			func() error { return wrongValue(c.Flags(), "--", " ") },
 		} {
 			if err := check(); err != nil {
@@ -189,3 +190,29 @@ func emptyFlag(cmd *cobra.Command) error {
 	})
 	return err
 }
+
+// dash is the error of "-" as a name. Most commands that write files say something on standard output besides, where the two would be one
+// text; so it is refused everywhere rather than taken for a file's name here and for a stream there.
+func dash(cmd *cobra.Command, args []string) error {
+	for _, a := range args {
+		if a == "-" {
+			return errDash
+		}
+	}
+	var err error
+	check := func(on string, f *pflag.Flag) {
+		list, many := f.Value.(pflag.SliceValue)
+		if f.Value.String() == "-" || many && slices.Contains(list.GetSlice(), "-") {
+			err = fmt.Errorf("%s%s: %w", on, f.Name, errDash)
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		check("--", f)
+		if o, ok := f.Value.(*Options); ok {
+			o.Visit(func(x *pflag.Flag) { check("--"+f.Name+" ", x) })
+		}
+	})
+	return err
+}
+
+var errDash = errors.New(`"-" is no name: name a file, or a pipe such as /dev/stdin`)
