@@ -133,7 +133,7 @@ func (e unknownKind) Error() string {
 	if e.other != "" {
 		return fmt.Sprintf("%s: %s, of which nothing is judged here: railyard import reads it", e.file, e.other)
 	}
-	return fmt.Sprintf("%s: of no kind that is known here, which are the outputs of %s", e.file, strings.Join(evidenceNames(), ", "))
+	return e.file + ": of no kind that is known here: railyard doctor --help lists those that are"
 }
 
 func evidenceNames() (names []string) {
