@@ -13,13 +13,13 @@ import (
 	"railyard/study"
 )
 
-// openCounters begins to sample this machine's counters; tests have others.
-var openCounters = func(interval time.Duration) (load.Source, io.Closer, error) {
+// openCounters begins to sample this machine's counters, at most with a share of a core; tests have others.
+var openCounters = func(interval time.Duration, share float64) (load.Source, io.Closer, error) {
 	l, err := discover.Open()
 	if err != nil { // network adapters count without the GPUs' driver
-		return discover.NewCounters(nil, "/", interval), closing(func() {}), err
+		return discover.NewCounters(nil, "/", interval, share), closing(func() {}), err
 	}
-	return discover.NewCounters(l, "/", interval), closing(l.Close), nil
+	return discover.NewCounters(l, "/", interval, share), closing(l.Close), nil
 }
 
 // closing is what ends the use of something.
@@ -43,7 +43,7 @@ func measureLoad(on study.Site) ([]topology.Background, error) {
 		return nil, cli.Usagef("--load live is of this machine alone, and %s has %d nodes: write each one's load there, railyard watch "+
 			"-t %s --how node=N -n 1 -o N.json, and give all files", t.Name(), n, on.Name)
 	}
-	source, close, missing := openCounters(loadInterval)
+	source, close, missing := openCounters(loadInterval, 0)
 	defer close.Close()
 	time.Sleep(loadRest)
 	m, err := measureOnce(source)

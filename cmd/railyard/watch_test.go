@@ -71,7 +71,7 @@ func onFakes(t *testing.T, shares func(sample int) map[string]float64) *fakeCoun
 	}
 	f := &fakeCounters{t: topo, shares: shares, sent: map[string]float64{}}
 	real, rest := openCounters, loadRest
-	openCounters = func(time.Duration) (load.Source, io.Closer, error) { return f, closing(func() {}), nil }
+	openCounters = func(time.Duration, float64) (load.Source, io.Closer, error) { return f, closing(func() {}), nil }
 	loadRest = 0
 	t.Cleanup(func() { openCounters, loadRest = real, rest })
 	return f

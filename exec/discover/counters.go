@@ -59,28 +59,47 @@ type Counters struct {
 	library  Library // nil: none
 	t        tree
 	interval time.Duration
+	share    float64
 	names    []string // of the adapters when they were last looked at
 	adapters []survey.Adapter
 	due      time.Time
+	began    []time.Time   // of the last two samples
+	own      time.Duration // processor time until the last
 }
 
-// NewCounters samples every interval.
-func NewCounters(l Library, root string, interval time.Duration) *Counters {
-	return &Counters{library: l, t: tree{root}, interval: interval}
+// NewCounters samples every interval; from the third sample on less often, where this process would take more than a share of a core else: a
+// driver that takes a millisecond a link makes a second too short for eight GPUs. Share 0: however much it takes.
+func NewCounters(l Library, root string, interval time.Duration, share float64) *Counters {
+	return &Counters{library: l, t: tree{root}, interval: interval, share: share}
 }
 
-// Next implements load.Source: the first sample at once, each other an interval after the one before was due; where that is past, at once.
-func (c *Counters) Next(ctx context.Context) (load.Sample, error) {
+// wait until a sample is due: the first at once, each other an interval after the one before was due; where that is past, at once.
+func (c *Counters) wait(ctx context.Context) error {
 	now := time.Now()
 	if c.due.IsZero() {
 		c.due = now
 	}
+	if len(c.began) == 2 && c.share > 0 {
+		spent := float64(OwnTime()-c.own) / c.share
+		if paced := c.began[1].Add(time.Duration(spent)); paced.After(c.due) {
+			c.due = paced
+		}
+	}
 	select {
 	case <-time.After(c.due.Sub(now)):
 	case <-ctx.Done():
-		return load.Sample{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	s := load.Sample{At: time.Now(), State: &health.State{}}
+	c.began, c.own = append(c.began[max(0, len(c.began)-1):], time.Now()), OwnTime()
+	return nil
+}
+
+// Next implements load.Source.
+func (c *Counters) Next(ctx context.Context) (load.Sample, error) {
+	if err := c.wait(ctx); err != nil {
+		return load.Sample{}, err
+	}
+	s := load.Sample{At: c.began[len(c.began)-1], State: &health.State{}}
 	if c.due = c.due.Add(c.interval); c.due.Before(s.At) {
 		c.due = s.At
 	}

@@ -45,7 +45,7 @@ func TestCountersOfAdapters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := NewCounters(nil, root, time.Millisecond)
+	c := NewCounters(nil, root, time.Millisecond, 0)
 	next := func() load.Sample {
 		s, err := c.Next(t.Context())
 		if err != nil {
@@ -170,7 +170,7 @@ func TestLoad(t *testing.T) {
 
 // TestBrief: where PCIe's counters may go round between samples, rates are those of a moment, in a recording too.
 func TestBrief(t *testing.T) {
-	s, err := NewCounters(&counting{shown: 2_500_000_000}, t.TempDir(), time.Second).Next(t.Context())
+	s, err := NewCounters(&counting{shown: 2_500_000_000}, t.TempDir(), time.Second, 0).Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,16 +192,50 @@ func TestBrief(t *testing.T) {
 			t.Errorf("%v bytes in a moment, %q", moved, m.Notes)
 		}
 	}
-	s, err = NewCounters(&counting{}, t.TempDir(), 20*time.Millisecond).Next(t.Context())
+	s, err = NewCounters(&counting{}, t.TempDir(), 20*time.Millisecond, 0).Next(t.Context())
 	if err != nil || len(s.Brief) > 0 {
 		t.Errorf("%d brief readings where samples are close enough, %v", len(s.Brief), err)
+	}
+}
+
+// dear is a library whose driver takes so much processor time.
+type dear struct {
+	counting
+	takes time.Duration
+}
+
+func (d *dear) Count(s *health.State) error {
+	for began := OwnTime(); OwnTime()-began < d.takes; {
+		continue
+	}
+	return d.counting.Count(s)
+}
+
+// TestShare: from the third sample on counters are read so seldom that their reading keeps to its share of a core; without a share, and for
+// one interval, as asked.
+func TestShare(t *testing.T) {
+	const takes, share = 4 * time.Millisecond, 0.1
+	sample := func(share float64) (c *Counters, last time.Duration) {
+		c = NewCounters(&dear{takes: takes}, t.TempDir(), 20*time.Millisecond, share)
+		for range 4 {
+			if _, err := c.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c, c.began[1].Sub(c.began[0])
+	}
+	if _, gap := sample(share); gap < time.Duration(float64(takes)/share) {
+		t.Errorf("%v between samples that take %v: more than %v of a core", gap, takes, share)
+	}
+	if c, _ := sample(0); c.due.Sub(c.began[1]) > 20*time.Millisecond {
+		t.Errorf("the next sample is due %v after the last: not as asked", c.due.Sub(c.began[1]))
 	}
 }
 
 // BenchmarkRound is a round of watching eight GPUs of 18 NVLinks and eight adapters, but for NVML itself: at one a second, a hundredth of a
 // core are 10 ms.
 func BenchmarkRound(b *testing.B) {
-	c := NewCounters(&counting{}, network(b, 8), 0)
+	c := NewCounters(&counting{}, network(b, 8), 0, 0)
 	last, err := c.Next(b.Context())
 	if err != nil {
 		b.Fatal(err)

@@ -54,7 +54,7 @@ func Health(s *health.State, l Library, root string) error {
 
 // Load adds which share of its line rate each NVLink and each adapter's port carries while they are watched; that nothing counts is noted.
 func Load(s *health.State, l Library, root string, during time.Duration) error {
-	c := NewCounters(l, root, during)
+	c := NewCounters(l, root, during, 0)
 	before, err := c.Next(context.Background())
 	if err != nil { // of machines without adapters and NVLink, and drivers without counters
 		s.Note("which links are hot is not known: %v", err)
