@@ -61,6 +61,31 @@ func TestWhatKernelsKnow(t *testing.T) {
 	}
 }
 
+// TestLongPlansAreInterpreted: a plan with many channels has code of its own for none of its operations, however it is asked for.
+func TestLongPlansAreInterpreted(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "hgx-h200-4", topology.Options{GPUs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for channels, special := range map[int]bool{1: true, 16: false} {
+		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 2}, "ring", planner.Options{Channels: channels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := block.Compile(s, block.Options{Count: 1 << 10, Size: 4, Instances: 4, Mechanism: block.Pull})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := codeOf(p, Config{Count: 1 << 10}, Method{Mechanism: block.Pull, Blocks: 4, Threads: 512, Specialise: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(c.source(0).options, "-DSPECIALISED"); got != special {
+			t.Errorf("%d channels, %d operations: specialised %v", channels, p.Operations(), got)
+		}
+	}
+}
+
 // TestWholeNumbersInWords: whatever runs a schedule refuses them, as one whole number says that nothing has arrived.
 func TestWholeNumbersInWords(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 2})

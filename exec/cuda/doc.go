@@ -26,7 +26,7 @@ type Method struct {
 	Threads    int  // a block
 	Streams    int  // of copy engines: those that copies of a stage are spread over; stages have those of their link
 	Overlap    bool // a kernel may be launched while the one ahead of it still runs
-	Specialise bool // the plan is compiled into the kernel
+	Specialise bool // the plan is compiled into the kernel, unless it has too many operations
 	Proxied    bool // over nodes: one kernel, whose messages between them a proxy carries; else stages
 	kernel     int  // where Blocks is 0, over nodes: blocks of a kernel of stages, about, or of a lane by proxy
 }

@@ -146,6 +146,18 @@ type Program struct {
 // Blocks are the blocks a rank needs at once.
 func (p *Program) Blocks() int { return len(p.Lanes[0]) * p.Instances }
 
+// Operations are the most that a rank has in all its lanes, those of every slice once.
+func (p *Program) Operations() (most int) {
+	for _, lanes := range p.Lanes {
+		n := 0
+		for i := range lanes {
+			n += len(lanes[i].Before) + len(lanes[i].Body) + len(lanes[i].After)
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // ControlBytes is the size of a rank's flags.
 func (p *Program) ControlBytes() int64 { return controlBytes(p.Blocks()) }
 
