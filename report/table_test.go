@@ -118,7 +118,7 @@ func documents(t *testing.T) map[string]any {
 			Choices:  []report.DoctorChoice{{Collective: "all_reduce", From: 1 << 20, Chose: "ring/ll"}},
 			Topology: "dgx-h100", Assumed: true, GPUs: 8, Judged: 25,
 			Findings: []report.DoctorFinding{{Level: "slow", Part: "GPU 3", Says: "has 17 of 18 NVLinks", Share: v(.056), Best: v(.05),
-				Of: "all-reduce of 1 GiB on 8 GPUs", How: "simulated", Why: "the slowest decides", Do: "reset it", Rule: "nvlinks-missing",
+				Of: "all-reduce of 1 GiB on 8 GPUs", How: "simulated", Why: "the slowest decides", Do: "reset it", Rule: "links-missing",
 				Source: "https://example.org", From: "nvidia-smi.xml:7"}},
 			Unjudged: []report.DoctorUnjudged{{Rule: "acs", Missing: "pci.acs"}},
 			Read:     []report.DoctorEvidence{{File: "nvidia-smi.xml", Kind: "nvidia-smi -q -x"}},

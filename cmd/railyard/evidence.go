@@ -38,24 +38,20 @@ type evidenceKind struct {
 	maker   string                                                // of the GPUs that it is of; "": of any machine
 }
 
-// The makers of GPUs.
-const (
-	nvidia = "NVIDIA"
-	amd    = "AMD"
-)
-
 // evidenceKinds are all of them. A file is of the first kind that detects it.
 var evidenceKinds = []evidenceKind{
-	{"nvidia-smi -q -x", "nvidia-smi.xml", nvidiasmi.IsXML, nvidiasmi.ReadXML, nvidia},
-	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText, nvidia},
-	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink, nvidia},
-	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink, nvidia},
-	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink, nvidia},
+	{"nvidia-smi -q -x", "nvidia-smi.xml", nvidiasmi.IsXML, nvidiasmi.ReadXML, health.NVIDIA},
+	{"nvidia-smi -q", "", nvidiasmi.IsText, nvidiasmi.ReadText, health.NVIDIA},
+	{"nvidia-smi nvlink -s", "nvlink-s.txt", nvidiasmi.IsRates, nvidiasmi.ReadNVLink, health.NVIDIA},
+	{"nvidia-smi nvlink -e", "nvlink-e.txt", nvidiasmi.IsErrors, nvidiasmi.ReadNVLink, health.NVIDIA},
+	{"nvidia-smi nvlink -gt d", "", nvidiasmi.IsTraffic, nvidiasmi.ReadNVLink, health.NVIDIA},
 	{"a Prometheus exporter", "", prometheus.Is, prometheus.Read, ""},
-	{"nvidia-smi topo -p2p r", "topo-p2p.txt", smitopo.IsAccess, smitopo.ReadAccess, nvidia},
-	{"amd-smi topology", "amd-topology.txt", amdsmi.Begins, amdsmi.ReadHealth, amd},
-	{"amd-smi static", "amd-static.txt", amdsmi.Is, amdsmi.ReadHealth, amd},
-	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix, nvidia},
+	{"nvidia-smi topo -p2p r", "topo-p2p.txt", smitopo.IsAccess, smitopo.ReadAccess, health.NVIDIA},
+	{"amd-smi topology", "amd-topology.txt", amdsmi.Begins, amdsmi.ReadHealth, health.AMD},
+	{"amd-smi xgmi", "amd-xgmi.txt", amdsmi.HasLinks, amdsmi.ReadHealth, health.AMD},
+	{"amd-smi metric", "amd-metric.txt", amdsmi.HasMetrics, amdsmi.ReadHealth, health.AMD},
+	{"amd-smi static", "amd-static.txt", amdsmi.Is, amdsmi.ReadHealth, health.AMD},
+	{"nvidia-smi topo -m", "topo-m.txt", topologyFormatNamed("topo-m").begins, readMatrix, health.NVIDIA},
 	{"NCCL_TOPO_DUMP_FILE", "", topologyFormatNamed("nccl-topo").begins, readNCCL, ""},
 	{"ibstat", "ibstat.txt", ibstat.Is, ibstat.Read, ""},
 	{"lspci -vv", "lspci.txt", lspci.Is, lspci.Read, ""},
@@ -64,7 +60,7 @@ var evidenceKinds = []evidenceKind{
 	{"env", "env.txt", linux.IsEnvironment, linux.ReadEnvironment, ""},
 	{"cat /proc/meminfo", "meminfo.txt", linux.IsMemory, linux.ReadMemory, ""},
 	{"cat /proc/cmdline", "cmdline.txt", linux.IsCommandLine, linux.ReadCommandLine, ""},
-	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver, nvidia},
+	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver, health.NVIDIA},
 	{"railyard discover", "", topologyHead.Match, readTopology, ""},
 }
 
@@ -304,8 +300,8 @@ func (e *evidence) otherMaker() string {
 			return slices.ContainsFunc(evidenceKinds, func(k evidenceKind) bool { return k.name == r.Kind && k.maker == maker })
 		})
 	}
-	if made(amd) && !made(nvidia) {
-		return nvidia
+	if made(health.AMD) && !made(health.NVIDIA) {
+		return health.NVIDIA
 	}
-	return amd
+	return health.AMD
 }

@@ -1,12 +1,10 @@
 // Package amdsmi reads what AMD's tools print of a machine's GPUs: `rocm-smi --showtopo` and `amd-smi topology` (how each pair is joined:
-// XGMI or PCIe, hops, weights, rates, access, NUMA nodes), `amd-smi static`, and `rocm-smi` alone or with --showproductname. One file may
-// have several of them.
+// XGMI or PCIe, hops, weights, rates, access, NUMA nodes), `amd-smi static`, `metric` and `xgmi`, all of these with --json as well, and
+// `rocm-smi` alone or with --showproductname. One file may have several of them.
 package amdsmi
 
 import (
-	"bytes"
 	"cmp"
-	"regexp"
 	"strconv"
 )
 
@@ -27,9 +25,10 @@ type GPU struct {
 	NUMA    int    // −1: not said
 	Lanes   int    // that it has
 	GTs     float64
-	Memory  float64 // MiB
-	Power   float64 // cap in force, W
-	line    int     // that named it first
+	Memory  float64        // MiB
+	Power   float64        // cap in force, W
+	Up      int            // links to other GPUs that are up; −1: not said
+	Facts   map[string]any // of model/health, as metrics say them
 }
 
 // Kind is how two GPUs are joined.
@@ -94,25 +93,36 @@ func (m *Machine) Links(a, b int) int {
 	return 1
 }
 
-// Begins reports whether a file has matrices of how GPUs are joined.
-func Begins(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		if s := sectionOf(string(line)); s != nil && s.matrix() && s.cell != nil {
-			return true
+// linked is how many links of a GPU to others are up: as their states say, else as far as rates tell; false where neither does.
+func (m *Machine) linked(gpu int) (up int, known bool) {
+	if n := m.GPUs[gpu].Up; n >= 0 {
+		return n, true
+	}
+	for j := range m.Cells {
+		up += m.Links(gpu, j)
+	}
+	return up, m.rated()
+}
+
+// cell is what is said of a pair; the matrix grows to have it.
+func (m *Machine) cell(a, b int) *Cell {
+	n := max(a, b) + 1
+	for len(m.Cells) < n {
+		m.Cells = append(m.Cells, nil)
+	}
+	for i := range m.Cells {
+		for len(m.Cells[i]) < len(m.Cells) {
+			m.Cells[i] = append(m.Cells[i], Cell{})
 		}
 	}
-	return false
+	return &m.Cells[a][b]
 }
 
-// Is reports whether a file is an output of AMD's tools.
-func Is(data []byte) bool {
-	return Begins(data) || rocm.Match(data) || static.Match(data)
+// took notes what a cell now says.
+func (m *Machine) took(c *Cell) {
+	m.paths = m.paths || c.Kind != Unsaid
+	m.access = m.access || c.On || c.Off
 }
-
-var (
-	rocm   = regexp.MustCompile(`(?m)^=+ ROCm System Management Interface =+\s*$`)
-	static = regexp.MustCompile(`(?m)^GPU: \d+\s*\n(\s+[A-Z_ ]+:.*\n)*?\s+(MARKET_NAME|BDF):`)
-)
 
 // name is how a GPU is called.
 func (g *GPU) name(i int) string { return cmp.Or(g.Bus, "GPU"+strconv.Itoa(i)) }

@@ -158,15 +158,25 @@ func TestLinks(t *testing.T) {
 // TestHealth: what the outputs say are facts, and no others.
 func TestHealth(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
-		{"mi300x-8.txt", "bus=0000:0c:00.0 peers_reached=7 xgmi_up=7"},
+		{"mi300x-8.txt", "bus=0000:0c:00.0 links_up=7 peers_reached=7"},
 		{"mi210-8.txt", "numa=0"},
 		{"rx7900-2.txt", "bus=0000:03:00.0 peers_reached=0"},
 		{"static-mi300a.txt", "bus=0000:01:00.0 memory=1.01116280832e+11 numa=0 pcie_gen_device=5 pcie_width_max=16 power_limit=550 " +
 			"product=AMD Instinct MI300A"},
 		{"concise.txt", "power_limit=650 product=MI300X"},
+		{"metric-mi300x.txt", "clock=2102 clock_max=2102 ecc_uncorrected=0 memory=2.06141652992e+11 memory_used=2.96747008e+08 pcie_gen=5 " +
+			"pcie_replays=0 pcie_width=16 throttle_thermal=false utilization=100"},
+		{"metric.json", "bus=0000:05:00.0 ecc_uncorrected=0 memory=2.06141652992e+11 pcie_gen=5 pcie_gen_device=5 pcie_replays=3 " +
+			"pcie_width=16 pcie_width_max=16 product=MI300X-O throttle_thermal=true utilization=100"},
+		{"xgmi-3.txt", "bus=0000:05:00.0 links_up=3"},
+		{"xgmi-3.json", "bus=0000:05:00.0 links_up=3"},
 	} {
 		var s health.State
-		if err := ReadHealth(&s, "f", []byte(text(t, c.file))); err != nil {
+		data := []byte(text(t, c.file))
+		if !Is(data) || Begins(data) && (HasLinks(data) || HasMetrics(data)) {
+			t.Errorf("%s is not known for what it is", c.file)
+		}
+		if err := ReadHealth(&s, "f", data); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -179,6 +189,134 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: %s, want %s; %q", c.file, text, c.want, s.Notes)
 		}
 	}
+}
+
+// TestLinksDown: of links that are down, or of which the driver does not tell, none is up.
+func TestLinksDown(t *testing.T) {
+	for _, c := range []struct{ cell, want string }{{"U/U", "links_up=3"}, {"U/D", "links_up=2"}, {"X", "links_up=1"}, {"N/A", "links_up=1"}} {
+		for _, file := range []string{"xgmi-3.txt", "xgmi-3.json"} {
+			var s health.State
+			if err := ReadHealth(&s, "f", []byte(strings.ReplaceAll(text(t, file), "U/U", c.cell))); err != nil {
+				t.Fatal(err)
+			}
+			if v, _ := s.GPU(0).Fact("links_up"); fmt.Sprint("links_up=", v.Is) != c.want {
+				t.Errorf("%s, %s: %v", file, c.cell, v.Is)
+			}
+		}
+	}
+	unsaid := strings.NewReplacer("U/U", "N/A", " U ", " N/A ", " D ", " N/A ", " U\n", " N/A\n", " D\n", " N/A\n")
+	unknown := unsaid.Replace(text(t, "xgmi-3.txt"))
+	var s health.State
+	if err := ReadHealth(&s, "f", []byte(unknown)); err != nil {
+		t.Fatal(err)
+	}
+	if v, known := s.GPU(0).Fact("links_up"); known {
+		t.Errorf("where nothing is known: %v", v.Is)
+	}
+}
+
+// TestJSON: matrices say the same in each format of JSON as in text.
+func TestJSON(t *testing.T) {
+	for _, file := range []string{"mi300x-8.txt", "mi210-8.txt"} {
+		m, err := Read(strings.NewReader(text(t, file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, written := range map[string]string{"links": m.asLinks(), "rows": m.asRows(), "pairs": m.asPairs()} {
+			if !Begins([]byte(written)) || !Is([]byte(written)) {
+				t.Errorf("%s, %s: is not known for what it is", file, name)
+			}
+			back, err := Read(strings.NewReader(written))
+			if err != nil {
+				t.Fatalf("%s, %s: %v\n%s", file, name, err, written)
+			}
+			for i := range m.Cells {
+				for j, want := range m.Cells[i] {
+					if name == "pairs" { // without rates
+						want.Slow, want.Fast = 0, 0
+					}
+					if got := back.Cells[i][j]; i != j && got != want {
+						t.Errorf("%s, %s, %d to %d: %+v, want %+v", file, name, i, j, got, want)
+					}
+				}
+			}
+			if name == "links" && back.GPUs[3].Bus != m.GPUs[3].Bus {
+				t.Errorf("%s: %s instead of %s", file, back.GPUs[3].Bus, m.GPUs[3].Bus)
+			}
+		}
+	}
+}
+
+// cellOf is what amd-smi writes of a pair.
+func (m *Machine) cellOf(i, j int) (kind, access, rates string) {
+	c := m.Cells[i][j]
+	kind, access, rates = string(c.Kind), "N/A", "N/A"
+	if i == j {
+		kind = "SELF"
+	}
+	if c.On {
+		access = "ENABLED"
+	}
+	if c.Fast > 0 {
+		rates = fmt.Sprintf("%d-%d", c.Slow, c.Fast)
+	}
+	return kind, access, rates
+}
+
+// asLinks is amd-smi topology --json of 6.2 and later.
+func (m *Machine) asLinks() string {
+	var b strings.Builder
+	for i := range m.GPUs {
+		bus := ""
+		if m.GPUs[i].Bus != "" {
+			bus = fmt.Sprintf(`, "bdf": %q`, m.GPUs[i].Bus)
+		}
+		fmt.Fprintf(&b, `%s{"gpu": %d%s, "links": [`, map[bool]string{true: ",\n"}[i > 0], i, bus)
+		for j := range m.GPUs {
+			kind, access, rates := m.cellOf(i, j)
+			fmt.Fprintf(&b, `%s{"gpu": %d, "weight": %d, "link_status": %q, "link_type": %q, "num_hops": %d, "bandwidth": %q}`,
+				map[bool]string{true: ", "}[j > 0], j, m.Cells[i][j].Weight, access, kind, m.Cells[i][j].Hops, rates)
+		}
+		b.WriteString("]}")
+	}
+	return "[" + b.String() + "]"
+}
+
+// asRows is that of versions before.
+func (m *Machine) asRows() string {
+	var b strings.Builder
+	for i := range m.GPUs {
+		rows := map[string][]string{}
+		for j, c := range m.Cells[i] {
+			kind, access, rates := m.cellOf(i, j)
+			for name, text := range map[string]string{"link_accessibility": fmt.Sprintf("%q", access), "weight": fmt.Sprint(c.Weight),
+				"hops": fmt.Sprint(c.Hops), "link_type": fmt.Sprintf("%q", kind), "numa_bandwidth": fmt.Sprintf("%q", rates)} {
+				rows[name] = append(rows[name], fmt.Sprintf(`"gpu_%d": %s`, j, text))
+			}
+		}
+		fmt.Fprintf(&b, `%s{"gpu": %d`, map[bool]string{true: ",\n"}[i > 0], i)
+		for name, row := range rows {
+			fmt.Fprintf(&b, `, %q: {%s}`, name, strings.Join(row, ", "))
+		}
+		b.WriteString("}")
+	}
+	return "[" + b.String() + "]"
+}
+
+// asPairs is rocm-smi --showtopo --json.
+func (m *Machine) asPairs() string {
+	var list []string
+	for i := range m.GPUs {
+		for j, c := range m.Cells[i][:i] {
+			of := fmt.Sprintf("between DRM devices %d and %d", j, i)
+			list = append(list, fmt.Sprintf(`"(Topology) Weight %s": "%d"`, of, c.Weight), fmt.Sprintf(`"(Topology) Hops %s": "%d"`, of, c.Hops),
+				fmt.Sprintf(`"(Topology) Link type %s": %q`, of, c.Kind))
+			if c.On {
+				list = append(list, fmt.Sprintf(`"(Topology) Link accessibility %s": "True"`, of))
+			}
+		}
+	}
+	return `{"card0": {"(Topology) Numa Node": "0"}, "system": {` + strings.Join(list, ", ") + `}}`
 }
 
 // valid are two outputs in one file.
@@ -204,6 +342,16 @@ var broken = []interoptest.Mistake{
 	{"NODE: 0", "NODE: x", `line 21: NUMA/NODE: "x"`},
 	{"MAX_PCIE_WIDTH: 16", "MAX_PCIE_WIDTH: N/A", ""},
 	{valid, "no output\n", "no GPU: this is no output of rocm-smi"},
+	{valid, `[{"gpu": 0, "links": [{"gpu": 1, "weight": -1}]}]`, "gpu 0: to GPU 1: weight: \"-1\" is not understood"},
+	{valid, `[{"gpu": 0, "links": [{"weight": 1}]}]`, "gpu 0: a link leads to no GPU"},
+	{valid, `[{"gpu": 0, "links": [{"gpu": 1, "num_hops": 2}]}]`, "GPU1 to GPU0: , weight 0, hops 0, but , 0, 2 the other way"},
+	{valid, `[{"gpu": 0, "bdf": "x"}]`, `gpu 0: BDF: "x" is not understood`},
+	{valid, `[{"gpu": 1e9}]`, "gpu 1e9: GPU 1e9: more than a machine has"},
+	{valid, `[{"gpu": 0}`, "behind byte 0: unexpected EOF"},
+	{valid, `{"gpu": 0, "pcie": {"width": "x"}}`, `gpu 0: PCIE/WIDTH: "x" is not understood`},
+	{valid, `[{"gpu": 0, "link_status": ["SELF", "?"]}]`, `gpu 0: "?" is no state of a link`},
+	{valid, `[{"gpu": 0, "link_status": ["SELF", "U"]}, {"gpu": 1, "link_status": ["SELF"]}]`, "gpu 1: states of GPU 1 to 1 GPUs, where"},
+	{valid, "XGMI LINK STATUS:\nGPU0 0000:05:00.0 SELF u\n", `line 2: "u" is no state of a link`},
 }
 
 func TestMistakes(t *testing.T) {
@@ -228,7 +376,8 @@ func TestMistakes(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, file := range []string{"mi300x-8.txt", "mi210-8.txt", "pcie-4.txt", "rx7900-2.txt", "static-mi300a.txt", "concise.txt"} {
+	for _, file := range []string{"mi300x-8.txt", "mi210-8.txt", "pcie-4.txt", "rx7900-2.txt", "static-mi300a.txt", "concise.txt",
+		"metric-mi300x.txt", "metric.json", "xgmi-3.txt", "xgmi-3.json"} {
 		f.Add([]byte(text(f, file)))
 	}
 	interoptest.Fuzz(f, valid, broken, func(t *testing.T, r io.Reader) {

@@ -2,6 +2,8 @@ package amdsmi
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
 
 	"railyard/model/health"
@@ -16,6 +18,7 @@ func ReadHealth(s *health.State, file string, data []byte) error {
 		return err
 	}
 	s.Say(s.Host(), "gpus", float64(len(m.GPUs)), file)
+	s.Say(s.Host(), "maker", health.AMD, file)
 	for i := range m.GPUs {
 		m.say(s, i, file)
 	}
@@ -45,20 +48,23 @@ func (m *Machine) say(s *health.State, gpu int, from string) {
 	if g.NUMA >= 0 {
 		s.Say(p, "numa", float64(g.NUMA), from)
 	}
-	if m.Cells == nil {
-		return
+	for _, fact := range slices.Sorted(maps.Keys(g.Facts)) {
+		s.Say(p, fact, g.Facts[fact], from)
 	}
-	reached, links := 0, 0
-	for j, c := range m.Cells[gpu] {
-		if j != gpu && !c.Off {
-			reached++
-		}
-		links += m.Links(gpu, j)
+	if up, known := m.linked(gpu); known {
+		s.Say(p, "links_up", float64(up), from)
 	}
 	if m.access {
-		s.Say(p, "peers_reached", float64(reached), from)
+		s.Say(p, "peers_reached", float64(m.reached(gpu)), from)
 	}
-	if m.rated() {
-		s.Say(p, "xgmi_up", float64(links), from)
+}
+
+// reached is how many others' memory a GPU reaches.
+func (m *Machine) reached(gpu int) (n int) {
+	for j, c := range m.Cells[gpu] {
+		if j != gpu && !c.Off {
+			n++
+		}
 	}
+	return n
 }

@@ -24,7 +24,7 @@ const (
 type section struct {
 	title string
 	cell  func(c *Cell, text string) bool // reads a cell of a matrix; false where it is none
-	line  func(r *reader, line int, text string) error
+	line  func(r *reader, text string) error
 }
 
 func (s *section) matrix() bool { return s.line == nil }
@@ -44,6 +44,8 @@ var sections = []section{
 	{title: "LINK TYPE", cell: kind},
 	{title: "ACCESS", cell: access},
 	{title: "NUMA BW", cell: rates},
+	{title: "LINK METRIC", line: (*reader).linkMetric},
+	{title: "XGMI LINK STATUS", line: (*reader).linkStatus},
 }
 
 // number reads a count; what drivers do not know is no number of theirs.
@@ -89,10 +91,11 @@ func rates(c *Cell, text string) bool {
 
 var (
 	rocmTitle = regexp.MustCompile(`^=+ (.*?) =+$`)
-	amdTitle  = regexp.MustCompile(`^([A-Z][A-Z -]*) TABLE:$`)
+	amdTitle  = regexp.MustCompile(`^([A-Z][A-Z -]*) TABLE:$|^([A-Z ]+ STATUS):$`)
 	staticGPU = regexp.MustCompile(`^GPU: (\d+)$`)
 	device    = regexp.MustCompile(`^(?:GPU\d+|[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$`)
 	property  = regexp.MustCompile(`^GPU ?\[?(\d+)\]?\s*: (?:\(Topology\) )?([A-Za-z ]+): *(.*)$`)
+	linksRow  = regexp.MustCompile(`^GPU(\d+)\s+([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(.*)$`)
 	row       = regexp.MustCompile(`^(\d+)\s+(\d+)\s+(?:\[.*\]\s+)?(0x[0-9a-f]{4}),`)
 	watts     = regexp.MustCompile(`\s([0-9]+(?:\.[0-9]+)?)W\s+\d+%`)
 )
@@ -107,10 +110,11 @@ func sectionOf(text string) *section {
 	if m == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(sections, func(s section) bool { return s.title == m[1] }); i >= 0 {
+	title := strings.Join(m[1:], "")
+	if i := slices.IndexFunc(sections, func(s section) bool { return s.title == title }); i >= 0 {
 		return &sections[i]
 	}
-	return &section{title: m[1]}
+	return &section{title: title}
 }
 
 // Read reads outputs and checks that they fit one another.
@@ -120,18 +124,31 @@ func Read(r io.Reader) (*Machine, error) {
 		return nil, err
 	}
 	p := &reader{m: &Machine{}, seen: map[string]bool{}}
-	for i, text := range strings.Split(string(data), "\n") {
-		if err := p.read(i+1, strings.TrimRight(text, " \t\r")); err != nil {
-			return nil, foreign.At(i+1, "%w", err)
-		}
+	if isJSON(data) {
+		err = p.json(data)
+	} else {
+		err = p.text(string(data))
 	}
-	if err := p.end(); err != nil {
-		return nil, foreign.At(p.began, "%w", err)
+	if err != nil {
+		return nil, err
 	}
 	if len(p.m.GPUs) == 0 {
-		return nil, errors.New("no GPU: this is no output of rocm-smi --showtopo, amd-smi topology or amd-smi static")
+		return nil, errors.New("no GPU: this is no output of rocm-smi --showtopo or amd-smi topology, static, metric or xgmi")
 	}
 	return p.m, p.m.validate()
+}
+
+// text reads what is written for people.
+func (r *reader) text(data string) error {
+	for i, text := range strings.Split(data, "\n") {
+		if err := r.read(i+1, strings.TrimRight(text, " \t\r")); err != nil {
+			return foreign.At(i+1, "%w", err)
+		}
+	}
+	if err := r.end(); err != nil {
+		return foreign.At(r.began, "%w", err)
+	}
+	return nil
 }
 
 // reader reads line by line.
@@ -145,6 +162,8 @@ type reader struct {
 	gpu   int // of amd-smi static; −1: none
 	heads []string
 	deep  []int
+
+	others int // states of links in a row; 0: there was none
 }
 
 func (r *reader) read(line int, text string) error {
@@ -163,41 +182,41 @@ func (r *reader) read(line int, text string) error {
 		err := r.end()
 		r.at, r.heads, r.deep = nil, nil, nil
 		if err == nil {
-			r.gpu, err = r.numbered(line, m[1])
+			r.gpu, err = r.numbered(m[1])
 		}
 		return err
 	}
 	switch {
 	case r.at == nil && r.gpu >= 0 && len(r.m.GPUs) > 0:
-		return r.static(text)
+		return r.heading(text)
 	case r.at == nil:
 	case r.at.line != nil:
-		return r.at.line(r, line, text)
+		return r.at.line(r, text)
 	case r.at.cell != nil:
-		return r.matrix(line, strings.Fields(text))
+		return r.matrix(strings.Fields(text))
 	}
 	return nil
 }
 
 // numbered is a GPU by its number.
-func (r *reader) numbered(line int, text string) (int, error) {
+func (r *reader) numbered(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n >= maxGPUs {
-		return 0, errors.New("GPU " + text + ": more than a machine has")
+	if err != nil || n < 0 || n >= maxGPUs {
+		return 0, fmt.Errorf("GPU %.40s: more than a machine has", text)
 	}
 	for len(r.m.GPUs) <= n {
-		r.m.GPUs = append(r.m.GPUs, GPU{NUMA: -1, line: line})
+		r.m.GPUs = append(r.m.GPUs, GPU{NUMA: -1, Up: -1, Facts: map[string]any{}})
 	}
 	return n, nil
 }
 
 // matrix reads a line of one: its header, a row, or what follows it.
-func (r *reader) matrix(line int, fields []string) error {
+func (r *reader) matrix(fields []string) error {
 	switch {
 	case len(fields) == 0 || !device.MatchString(fields[0]) || r.names != nil && r.rows == len(r.names):
 		return nil
 	case r.names == nil:
-		return r.header(line, fields)
+		return r.header(fields)
 	case fields[0] != r.names[r.rows]:
 		return errors.New("unexpected row " + fields[0] + ": rows have the order of the columns")
 	case len(fields) != len(r.names)+1:
@@ -208,19 +227,18 @@ func (r *reader) matrix(line int, fields []string) error {
 		if !r.at.cell(c, text) {
 			return fmt.Errorf("%s to %s: %.40q is no cell of %s", fields[0], r.names[i], text, r.at.title)
 		}
-		r.m.paths = r.m.paths || c.Kind != Unsaid
-		r.m.access = r.m.access || c.On || c.Off
+		r.m.took(c)
 	}
 	r.rows++
 	return nil
 }
 
 // header takes the columns, which are the same in all matrices of a tool.
-func (r *reader) header(line int, fields []string) error {
+func (r *reader) header(fields []string) error {
 	if len(fields) > maxGPUs {
 		return errors.New("more GPUs than a machine has")
 	}
-	if _, err := r.numbered(line, strconv.Itoa(len(fields)-1)); err != nil {
+	if _, err := r.numbered(strconv.Itoa(len(fields) - 1)); err != nil {
 		return err
 	}
 	for i, name := range fields {
@@ -241,10 +259,7 @@ func (r *reader) header(line int, fields []string) error {
 		}
 	}
 	if r.m.Cells == nil {
-		r.m.Cells = make([][]Cell, len(fields))
-		for i := range r.m.Cells {
-			r.m.Cells[i] = make([]Cell, len(fields))
-		}
+		r.m.cell(0, len(fields)-1)
 	}
 	if len(r.m.Cells) != len(fields) {
 		return fmt.Errorf("%d columns, but %d in the matrix before: a file describes one machine", len(fields), len(r.m.Cells))
@@ -265,36 +280,40 @@ func (r *reader) end() error {
 }
 
 // property reads "GPU[0]		: (Topology) Numa Node: 0", and what --showproductname says in the same form.
-func (r *reader) property(line int, text string) error {
+func (r *reader) property(text string) error {
 	m := property.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
-	n, err := r.numbered(line, m[1])
+	n, err := r.numbered(m[1])
 	if err != nil {
 		return err
 	}
-	g := &r.m.GPUs[n]
-	switch m[2] {
+	return r.card(&r.m.GPUs[n], m[2], m[3])
+}
+
+// card takes a property of a GPU as rocm-smi names it.
+func (r *reader) card(g *GPU, name, text string) (err error) {
+	switch name {
 	case "Numa Node":
-		if g.NUMA, err = strconv.Atoi(m[3]); err != nil || g.NUMA < -1 || g.NUMA > 1<<16 {
-			return fmt.Errorf("NUMA node %.40q is no number", m[3])
+		if g.NUMA, err = strconv.Atoi(text); err != nil || g.NUMA < -1 || g.NUMA > 1<<16 {
+			return fmt.Errorf("NUMA node %.40q is no number", text)
 		}
 	case "Card Series", "Card series":
-		g.Product = m[3]
+		g.Product = text
 	case "GFX Version":
-		g.Arch = m[3]
+		g.Arch = text
 	}
 	return nil
 }
 
 // concise reads a row of rocm-smi's own table.
-func (r *reader) concise(line int, text string) error {
+func (r *reader) concise(text string) error {
 	m := row.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
-	n, err := r.numbered(line, m[1])
+	n, err := r.numbered(m[1])
 	if err != nil {
 		return err
 	}

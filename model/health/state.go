@@ -88,6 +88,12 @@ func (s *State) Part(k Kind, name string) *Part {
 // Has reports whether there is a part of a name.
 func (s *State) Has(k Kind, name string) bool { return s.parts[partKey{k, name}] != nil }
 
+// The makers of GPUs.
+const (
+	NVIDIA = "NVIDIA"
+	AMD    = "AMD"
+)
+
 // Host is the machine itself.
 func (s *State) Host() *Part { return s.Part(Host, "") }
 

@@ -14,9 +14,9 @@ var pathWords = []string{"on its PCIe switch", "across PCIe switches", "across i
 // PathWords say where an adapter is, by how far that is; the last where it is farther.
 func PathWords(far int) string { return pathWords[min(max(far, 0), len(pathWords)-1)] }
 
-// SayNode adds what a survey of the machine found: its NVLinks, which GPUs reach one another, and the ways to its adapters.
+// SayNode adds what a survey of the machine found: its links, which GPUs reach one another, and the ways to its adapters.
 func (s *State) SayNode(n *survey.Node, from string) {
-	linked := slices.ContainsFunc(n.GPUs, func(g survey.GPU) bool { return len(g.Ports) > 0 }) // whoever surveyed it sees NVLinks
+	linked := slices.ContainsFunc(n.GPUs, func(g survey.GPU) bool { return len(g.Ports) > 0 }) // whoever surveyed it sees links
 	for i := range n.GPUs {
 		g, p := &n.GPUs[i], s.GPU(i)
 		if g.Bus != "" {
@@ -28,8 +28,11 @@ func (s *State) SayNode(n *survey.Node, from string) {
 				up++
 			}
 		}
-		if fact := map[bool]string{true: "links_up", false: "xgmi_up"}[g.Arch == ""]; linked {
-			s.Say(p, fact, float64(up), from)
+		if linked {
+			s.Say(p, "links_up", float64(up), from)
+		}
+		if g.Arch != "" {
+			s.Say(s.Host(), "maker", AMD, from)
 		}
 		if len(g.Peers) > 0 {
 			reached := 0

@@ -41,8 +41,7 @@ func derive(s *health.State) {
 	adapters(s)
 	affinity(s)
 	normalDistance(s)
-	normalLinks(s, "links_up", "links_normal")
-	normalLinks(s, "xgmi_up", "xgmi_normal")
+	normalLinks(s)
 }
 
 // ableTo says what a device and its slot can both, or the device alone where nothing is known of its slot.
@@ -58,17 +57,22 @@ func ableTo(s *health.State, p *health.Part, own, slot, able string) {
 	s.Set(p, able, most, derived)
 }
 
-// normalLinks are the most links of a kind that are up at any GPU, unless the intended topology says.
-func normalLinks(s *health.State, up, normal string) {
+// normalLinks are the most links to others that are up at any GPU, unless the intended topology says; and what they are called.
+func normalLinks(s *health.State) {
 	gpus := s.Parts(health.GPU)
 	most := 0.0
 	for _, p := range gpus {
-		most = max(most, p.Number(up))
+		most = max(most, p.Number("links_up"))
+	}
+	called := "NVLinks"
+	if s.Host().Text("maker") == health.AMD {
+		called = "links of Infinity Fabric"
 	}
 	for _, p := range gpus {
-		if _, said := p.Fact(normal); !said && most > 0 {
-			s.Say(p, normal, most, derived)
+		if _, said := p.Fact("links_normal"); !said && most > 0 {
+			s.Say(p, "links_normal", most, derived)
 		}
+		s.Set(p, "links_called", called, derived)
 	}
 }
 

@@ -239,7 +239,8 @@ func (s *subject) ill(r *Rule) (bool, error) {
 
 // finding is what a rule says of a group.
 func (r *Rule) finding(g *group) (f health.Finding, err error) {
-	f = health.Finding{Rule: r.Name, Level: r.Level, Source: r.Source, Says: g.says}
+	a := r.advice(g.members[0].state)
+	f = health.Finding{Rule: r.Name, Level: r.Level, Source: a.Source, Says: g.says}
 	var parts []*health.Part
 	for _, m := range g.members {
 		parts = append(parts, m.part)
@@ -255,20 +256,20 @@ func (r *Rule) finding(g *group) (f health.Finding, err error) {
 	if f.Why, err = fill(&r.Why, g.members...); err != nil {
 		return f, err
 	}
-	f.Do, err = r.advice(g.members)
+	f.Do, err = a.of(r.Of, g.members)
 	return f, err
 }
 
-// advice is what to do about parts. nvidia-smi takes several GPUs at once; other commands are written for one part.
-func (r *Rule) advice(members []*subject) (string, error) {
-	if r.Of == health.GPU {
-		return fill(&r.Do, members...)
+// of is what to do about parts. nvidia-smi takes several GPUs with commas between; other commands are written for one part.
+func (a *Advice) of(kind health.Kind, members []*subject) (string, error) {
+	if kind == health.GPU && members[0].state.Host().Text("maker") != health.AMD {
+		return fill(&a.Do, members...)
 	}
-	do, err := fill(&r.Do, members[0])
+	do, err := fill(&a.Do, members[0])
 	if err != nil {
 		return "", err
 	}
-	last, err := fill(&r.Do, members[len(members)-1])
+	last, err := fill(&a.Do, members[len(members)-1])
 	if last != do {
 		do += "; the same for the others"
 	}

@@ -30,7 +30,7 @@ func healthy() *health.State {
 		"virtual": false})
 	for i := range 8 {
 		say(s.GPU(i), map[string]any{"product": "NVIDIA H100 80GB HBM3", "bus": fmt.Sprintf("0000:%02x:00.0", 0x18+i), "links": 18.0,
-			"links_up": 18.0, "xgmi_up": 7.0, "xgmi_normal": 7.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
+			"links_up": 18.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
 			"pcie_replays": 60.0 + float64(i), "pcie_sent": 10.0, "pcie_received": 11.0, "ecc": true, "ecc_uncorrected": 0.0,
 			"rows_failed": false, "rows_pending": false, "rows_remapped_uncorrected": 0.0,
 			"persistence": true, "reset_required": false, "recovery": "None", "fabric": "Completed",
@@ -76,8 +76,7 @@ var planted = []struct {
 	says string
 }{
 	{"gpus-without-driver", health.Host, "", "gpus_on_pci", 9.0, "this machine shows 8 of 9 GPUs that"},
-	{"nvlinks-missing", health.GPU, "3", "links_up", 17.0, "GPU 3 has 17 of 18 NVLinks"},
-	{"xgmi-missing", health.GPU, "3", "xgmi_up", 6.0, "GPU 3 has 6 of 7 links of Infinity Fabric"},
+	{"links-missing", health.GPU, "3", "links_up", 17.0, "GPU 3 has 17 of 18 NVLinks"},
 	{"nvlink-slow", health.NVLink, "2/7", "rate", 13.281, "GPU 2 link 7 runs at 13.3 GB/s, the others at 26.6"},
 	{"nvlink-recoveries", health.NVLink, "2/7", "recoveries", 3.0, "GPU 2 link 7 was retrained 3 times"},
 	{"nvlink-replays", health.NVLink, "2/7", "replays", 5000.0, "GPU 2 link 7 sent 5000 packets again"},
@@ -462,7 +461,7 @@ func TestOneNodeOfACluster(t *testing.T) {
 	s := healthy()
 	s.Set(s.GPU(3), "links_up", 17.0, "test")
 	d, err := Examine(Asked{State: s, Intended: study.Site{Name: "superpod-h100"}})
-	if err != nil || len(d.Findings) != 1 || d.Findings[0].Rule != "nvlinks-missing" || len(d.Notes) != 1 ||
+	if err != nil || len(d.Findings) != 1 || d.Findings[0].Rule != "links-missing" || len(d.Notes) != 1 ||
 		d.Notes[0] != "compared with one of the 32 nodes of superpod-h100" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -560,6 +559,53 @@ func TestSlots(t *testing.T) {
 		}
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("slot x%v, runs x%v: %s, want %s", c.slot, c.width, text, c.want)
+		}
+	}
+}
+
+// TestAdviceIsTheMakers: what is found on AMD's GPUs comes with commands of AMD's, for each GPU, and is called what AMD calls it.
+func TestAdviceIsTheMakers(t *testing.T) {
+	for _, p := range []struct {
+		fact string
+		is   any
+		says string
+	}{
+		{"links_up", 6.0, "has 6 of 7 links of Infinity Fabric"},
+		{"pcie_width", 8.0, "has 8 of 16 PCIe lanes"},
+		{"pcie_replays", 9000.0, "sent 9000 PCIe packets again"},
+		{"ecc_uncorrected", 1.0, "has 1 memory error not corrected"},
+		{"throttle_thermal", true, "is slowed by heat"},
+		{"clock", 900.0, "runs at 900 MHz"},
+		{"memory_used", 6e10, "in use though no kernel runs"},
+		{"peers_reached", 6.0, "reaches 6 of 7 other GPUs"},
+	} {
+		s := new(health.State)
+		s.Say(s.Host(), "maker", health.AMD, "test")
+		for i := range 8 {
+			for fact, is := range map[string]any{"product": "AMD Instinct MI300X", "links_up": 7.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
+				"pcie_replays": 0.0, "ecc_uncorrected": 0.0, "throttle_thermal": false, "clock": 2100.0, "clock_max": 2100.0,
+				"utilization": 100.0, "memory": 2e11, "memory_used": 0.0, "peers_reached": 7.0} {
+				if fact == "utilization" && p.fact == "memory_used" {
+					is = 0.0
+				}
+				s.Say(s.GPU(i), fact, is, "test")
+			}
+		}
+		if d, err := Examine(Asked{State: s}); err != nil || len(d.Findings) > 0 || d.Topology != "mi300x-node" {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		s.Set(s.GPU(3), p.fact, p.is, "plant")
+		s.Set(s.GPU(5), p.fact, p.is, "plant")
+		d, err := Examine(Asked{State: s})
+		if err != nil || len(d.Findings) != 1 {
+			t.Errorf("%s: %+v, %v", p.fact, d, err)
+			continue
+		}
+		f := d.Findings[0]
+		text := f.Says + f.Why + f.Do
+		if !strings.Contains(f.Says, p.says) || strings.Contains(text, "nvidia") || strings.Contains(text, "Xid") ||
+			!strings.Contains(f.Do, "amd-smi") || !strings.Contains(f.Source, "amd") || strings.Contains(f.Do, "3,5") {
+			t.Errorf("%s: %+v", p.fact, f)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type effect struct {
 var inside, across, either = []int{1}, []int{2}, []int{1, 2}
 
 var effects = map[string]effect{
-	"nvlink":    {faults: ofGPUs(topology.NVLink, topology.XGMI), nodes: inside},
+	"links":     {faults: ofGPUs(between...), nodes: inside},
 	"link":      {faults: oneLink, nodes: inside},
 	"link-lost": {faults: linksLost, nodes: inside, how: "once it fails, as such links do next"},
 	"pcie":      {faults: ofGPUs(topology.PCIe), nodes: either, host: true},
@@ -116,7 +116,7 @@ func oneLink(c *costs, t *topology.Topology, e *health.Effect) (out []topology.F
 		if !ok {
 			continue
 		}
-		out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), e.Left, out)
+		out = left(t, d, over(t, d, between...), e.Left, out)
 	}
 	return out, nil
 }
@@ -129,8 +129,8 @@ func linksLost(_ *costs, t *topology.Topology, e *health.Effect) (out []topology
 	}
 	for _, name := range e.Parts {
 		if d, ok := gpuOf(t, health.OfLink(name)); ok {
-			n := linksOf(t, d, topology.NVLink, topology.XGMI)
-			out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), float64(n-lost[health.OfLink(name)])/float64(max(n, 1)), out)
+			n := linksOf(t, d, between...)
+			out = left(t, d, over(t, d, between...), float64(n-lost[health.OfLink(name)])/float64(max(n, 1)), out)
 		}
 	}
 	return out, nil
@@ -139,7 +139,7 @@ func linksLost(_ *costs, t *topology.Topology, e *health.Effect) (out []topology
 // noPeers takes GPUs' scale-up links and PCIe's peer-to-peer away, so that they exchange through host memory.
 func noPeers(_ *costs, t *topology.Topology, e *health.Effect) (out []topology.Fault, err error) {
 	for _, d := range gpusOf(t, e) {
-		out = left(t, d, over(t, d, topology.NVLink, topology.XGMI), 0, out)
+		out = left(t, d, over(t, d, between...), 0, out)
 		out = append(out, topology.Fault{Part: topology.PeerPart, Name: t.DeviceName(d)})
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"railyard/model/health"
+	"railyard/model/survey"
 	"railyard/model/topology"
 )
 
@@ -12,13 +13,13 @@ import (
 func Describe(s *health.State, t *topology.Topology, from string) {
 	router, nics := topology.NewRouter(t), nicsOf(t)
 	s.Say(s.Host(), "gpus", float64(t.NumRanks()), from)
+	if isAMD(t) {
+		s.Say(s.Host(), "maker", health.AMD, from)
+	}
 	s.Say(s.Host(), "nics", float64(len(nics)), from)
 	for r, d := range t.Ranks() {
 		p := s.GPU(r)
-		s.Say(p, "links_up", float64(linksOf(t, d, topology.NVLink)), from)
-		if hasXGMI(t) {
-			s.Say(p, "xgmi_up", float64(linksOf(t, d, topology.XGMI)), from)
-		}
+		s.Say(p, "links_up", float64(linksOf(t, d, between...)), from)
 		s.Say(p, "peers_reached", float64(reached(router, t, r, nil)), from)
 		s.Say(p, "pcie_line", rateOf(t, d, topology.PCIe), from)
 		if len(nics) > 0 {
@@ -34,16 +35,16 @@ func Describe(s *health.State, t *topology.Topology, from string) {
 func intend(s *health.State, t *topology.Topology, named bool) {
 	from := "topology " + t.Name()
 	s.Set(s.Host(), "gpus_intended", float64(t.NumRanks()), from)
+	if isAMD(t) {
+		s.Say(s.Host(), "maker", health.AMD, from)
+	}
 	router, nics := topology.NewRouter(t), nicsOf(t)
 	for _, p := range s.Parts(health.GPU) {
 		d, ok := gpuOf(t, p.Name)
 		if !ok {
 			continue
 		}
-		s.Set(p, "links_normal", float64(linksOf(t, d, topology.NVLink)), from)
-		if hasXGMI(t) {
-			s.Set(p, "xgmi_normal", float64(linksOf(t, d, topology.XGMI)), from)
-		}
+		s.Set(p, "links_normal", float64(linksOf(t, d, between...)), from)
 		s.Set(p, "peers_intended", float64(reached(router, t, t.RankOf(d), s)), from)
 		if named {
 			s.Set(p, "pcie_line_intended", rateOf(t, d, topology.PCIe), from)
@@ -64,9 +65,13 @@ func intend(s *health.State, t *topology.Topology, named bool) {
 	}
 }
 
-// hasXGMI reports whether a topology's GPUs are joined by Infinity Fabric.
-func hasXGMI(t *topology.Topology) bool {
-	return slices.ContainsFunc(t.Classes(), func(c topology.Class) bool { return c.Medium == topology.XGMI })
+// between are the media of links between GPUs.
+var between = []topology.Medium{topology.NVLink, topology.XGMI}
+
+// isAMD reports whether the GPUs of a topology are AMD's.
+func isAMD(t *topology.Topology) bool {
+	m := t.Devices()[t.Ranks()[0]].Model
+	return m >= 0 && survey.IsAMD(t.Models()[m].Name)
 }
 
 // linksOf is how many links of some media a device has.

@@ -21,6 +21,21 @@ type Rule struct {
 	Effect string       `file:"effect"` // that a what-if knows, one of effects
 	Left   Expression   `file:"left"`   // of the part's rate
 	Source string       `file:"source,need"`
+	AMD    *Advice      `file:"amd"` // where the GPUs are AMD's
+}
+
+// Advice is what to do about a finding, and whose advice that is.
+type Advice struct {
+	Do     Sentence `file:"do,need"`
+	Source string   `file:"source,need"`
+}
+
+// advice is that of a rule on a machine.
+func (r *Rule) advice(s *health.State) Advice {
+	if r.AMD != nil && s.Host().Text("maker") == health.AMD {
+		return *r.AMD
+	}
+	return Advice{r.Do, r.Source}
 }
 
 // Intended says which shipped topology a machine is, by what its GPUs are called and how many there are.
@@ -60,6 +75,11 @@ func (r *Rule) Check(o *yamlfile.Object) {
 	}{{"if", r.If.compile}, {"left", r.Left.compile}, {"says", r.Says.compile}, {"why", r.Why.compile}, {"do", r.Do.compile}} {
 		if err := c.compile(r.Of); err != nil {
 			o.AddAt(o.Where(c.key), "%s: %s: %v", o.What, c.key, err)
+		}
+	}
+	if r.AMD != nil {
+		if err := r.AMD.Do.compile(r.Of); err != nil {
+			o.AddAt(o.Where("amd"), "%s: amd: %v", o.What, err)
 		}
 	}
 	if _, ok := effects[r.Effect]; r.Effect != "" && !ok {
