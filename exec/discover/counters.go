@@ -67,8 +67,8 @@ type Counters struct {
 	own      time.Duration // processor time until the last
 }
 
-// NewCounters samples every interval; from the third sample on less often, where this process else takes more than a share of a core: a driver
-// that takes a millisecond a link makes a second too short for eight GPUs. Share 0: however much it takes.
+// NewCounters samples every interval; from the third sample on less often, where this process takes more than a share of a core else. A
+// driver that takes a millisecond a link makes a second too short for eight GPUs. Share 0: however much it takes.
 func NewCounters(l Library, root string, interval time.Duration, share float64) *Counters {
 	return &Counters{library: l, t: tree{root}, interval: interval, share: share}
 }
