@@ -70,8 +70,8 @@ func (f *doctorFlags) Run(cmd *cobra.Command, files []string) error {
 	case n > 0:
 		return fmt.Errorf("%s of what breaks jobs or costs time", units.Counted(n, "finding"))
 	case !doc.Healthy:
-		return errors.New("nothing could be judged: no rule's facts are known, and nothing could be predicted; the notes above say " +
-			"what is missing")
+		return errors.New("nothing could be judged: no rule's facts are known, and nothing could be predicted; --wide and the notes " +
+			"say what is missing")
 	case len(e.lost) > 0:
 		return fmt.Errorf("%s could not be read", units.Counted(len(e.lost), "file"))
 	}

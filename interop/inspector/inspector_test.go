@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -67,6 +68,14 @@ func TestMetrics(t *testing.T) {
 	if c.Group != "DP Group 0" || c.Ranks != 4 || c.Nodes != 1 || !c.Mean || c.Time != 9_498_470_000 || c.Size < 4*units.GiB ||
 		c.Size > 4*units.GiB+units.MiB {
 		t.Errorf("%+v", c)
+	}
+	alone := prometheus[:strings.Index(prometheus, "nccl_collective")]
+	calls, err = Parse(strings.NewReader(alone), "m")
+	if err != nil || len(calls) != 1 || calls[0].Size != 4*units.GiB || math.Abs(calls[0].Time.Microseconds()-9498.5) > 1 {
+		t.Errorf("without a time: %+v, %v", calls, err)
+	}
+	if calls, err = Parse(strings.NewReader(strings.Replace(alone, "4-5GB", "0-1KB", 1)), "m"); err != nil || len(calls) != 0 {
+		t.Errorf("of no size: %+v, %v", calls, err)
 	}
 }
 

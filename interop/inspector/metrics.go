@@ -91,19 +91,25 @@ func parseLabels(text string) (metric, error) {
 	return x, nil
 }
 
-// calls are the pairs that are whole. The size is what time and bandwidth say together, kept within its range.
+// calls are those of which the bandwidth is said. The size is what time and bandwidth say together, kept within its range; without a time,
+// the least of the range, at which least bandwidth is expected: it is never called slow for want of a size.
 func (m *metrics) calls() (out []observed.Call) {
 	for i := range m.list {
 		x := &m.list[i]
 		factor := x.call.Kind.BusFactor(x.call.Ranks)
-		if x.busBW == 0 || x.micro == 0 || factor == 0 {
+		if x.busBW == 0 || factor == 0 {
 			continue
 		}
 		c := x.call
 		low, high := observed.InTests(c.Kind, units.Bytes(x.low), c.Ranks), observed.InTests(c.Kind, units.Bytes(x.high), c.Ranks)
 		bytes := math.Min(math.Max(x.busBW/factor*1e3*x.micro, float64(low)), float64(high))
-		c.Size, c.Time = units.Bytes(bytes), units.FromMicroseconds(x.micro)
-		out = append(out, c)
+		if x.micro == 0 {
+			x.micro = bytes * factor / x.busBW / 1e3
+		}
+		if x.micro > 0 && x.micro <= maxTime {
+			c.Size, c.Time = units.Bytes(bytes), units.FromMicroseconds(x.micro)
+			out = append(out, c)
+		}
 	}
 	return out
 }

@@ -265,7 +265,7 @@ func (s *series) judge(e Expected, expected bool, chance float64) (health.Findin
 
 func (s *series) finding(e Expected, expected, since bool, at int, slowest []float64, usual float64) health.Finding {
 	now := median(slowest)
-	f := health.Finding{Rule: "slow/size", Level: health.Slow, Part: fmt.Sprintf("group %s of %d ranks", s.group, s.first.Ranks),
+	f := health.Finding{Rule: "slow/size", Level: health.Slow, Part: groupOf(s.group, s.first.Ranks),
 		From: []string{s.first.Place.String()}, Source: "docs/validation.md", Do: "railyard doctor on each node of the group, and " +
 			"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING to see what NCCL chose"}
 	f.Says = fmt.Sprintf("takes %s us for %v of %v (%s)", figure(now), s.kind, s.size, s.averaged(len(slowest)))
@@ -284,6 +284,14 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %v in the group", s.kind, s.size), Share: now/usual - 1, Best: now/usual - 1, Known: true,
 		How: "measured, compared with " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
 	return f
+}
+
+// groupOf is how people call a group, which may have no name.
+func groupOf(name string, ranks int) string {
+	if name == "" {
+		return fmt.Sprintf("a group of %d ranks", ranks)
+	}
+	return fmt.Sprintf("group %s of %d ranks", name, ranks)
 }
 
 // averaged is what a figure of so many calls is of them.

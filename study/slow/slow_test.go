@@ -99,12 +99,12 @@ func TestSizesOfOneCollective(t *testing.T) {
 	var list []observed.Call
 	for i, us := range []float64{100, 200, 90, 200, 200} {
 		c := calls(us)[0]
-		c.Rank, c.Mean, c.Size = -1, true, units.MiB<<i
+		c.Group, c.Rank, c.Mean, c.Size = "", -1, true, units.MiB<<i
 		list = append(list, c)
 	}
 	found := Find(list, expected(100, 120))
 	if len(found.Findings) != 1 || !strings.HasPrefix(found.Findings[0].Says, "takes 200 us for all_reduce of 16MiB (mean), ") ||
-		!strings.HasSuffix(found.Findings[0].Says, "; it is slow at 2 sizes more, from 2MiB on") {
+		found.Findings[0].Part != "a group of 8 ranks" || !strings.HasSuffix(found.Findings[0].Says, "; it is slow at 2 sizes more, from 2MiB on") {
 		t.Errorf("%+v", found.Findings)
 	}
 	slow := 0
