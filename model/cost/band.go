@@ -53,6 +53,26 @@ func ClassOf(over string) string {
 	return Across
 }
 
+// Transports are what drives a network's adapters for NCCL: verbs, a libfabric plugin, or threads that copy from and to sockets.
+const (
+	Verbs     = "verbs"
+	Libfabric = "libfabric"
+	Copying   = "sockets"
+)
+
+// TransportOf is what drives a network's adapters; "" for networks that are not known, and inside nodes.
+func TransportOf(over string) string {
+	switch over {
+	case "ib", "roce":
+		return Verbs
+	case "efa", "efa2", "slingshot", "opa":
+		return Libfabric
+	case Sockets, "tcpx", "tcpxo":
+		return Copying
+	}
+	return ""
+}
+
 // Rack is NVLink over several nodes.
 const Rack = "rack"
 

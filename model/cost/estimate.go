@@ -39,7 +39,7 @@ func (e *Estimate) Corrected(latency, bytes float64, size units.Bytes, protocol 
 
 // Estimate is the correction over a medium; over a network that is not known, that of all networks. nil: there is none.
 func (p *Profile) Estimate(over string) *Estimate {
-	for _, name := range []string{over, ClassOf(over)} {
+	for _, name := range []string{over, TransportOf(over), ClassOf(over)} {
 		for i := range p.Estimates {
 			if p.Estimates[i].Over == name {
 				return &p.Estimates[i]

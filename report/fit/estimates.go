@@ -12,10 +12,11 @@ import (
 )
 
 // Estimates fits what the library's own estimates are off by over each medium: three factors (cost.Estimate), whose
-// logarithms are those of all media of a class (cost.ClassOf) and how far each medium lies from that. How far media lie
-// from their class, and machines from their medium, is found from the cases as well (empirical Bayes, by expectation and
-// maximisation: Dempster, Laird, Rubin 1977), so that a medium is believed as much as its machines agree. Every machine
-// weighs the same, however many rows it has; rows that are far off weigh less.
+// logarithms are those of all media of a class (cost.ClassOf), how far networks that are driven alike (cost.TransportOf) lie
+// from that, and how far each medium lies from these. How far they lie apart, and machines from their medium, is found from
+// the cases as well (empirical Bayes, by expectation and maximisation: Dempster, Laird, Rubin 1977), so that a medium is
+// believed as much as its machines agree. Every machine weighs the same, however many rows it has; rows that are far off
+// weigh less.
 func Estimates(cases []KernelCase) []cost.Estimate {
 	m := newEstimates(cases)
 	for range 100 {
@@ -26,23 +27,37 @@ func Estimates(cases []KernelCase) []cost.Estimate {
 	}
 	var out []cost.Estimate
 	for _, g := range slices.SortedFunc(maps.Keys(m.at), func(a, b group) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.over, b.over))
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.transport, b.transport), cmp.Compare(a.over, b.over))
 	}) {
-		if g.over != "" || g.class == cost.Across {
+		if !g.ofClass() || g.class == cost.Across {
 			out = append(out, m.estimate(g))
 		}
 	}
 	return out
 }
 
-// group is what shares unknowns: a class, or a medium of it.
-type group struct{ class, over string }
+// group is what shares unknowns: a class, networks that are driven alike, or a medium.
+type group struct{ class, transport, over string }
 
-// levels are the groups that a case is of.
-func levels(over string) [2]group {
-	class := cost.ClassOf(over)
-	return [...]group{{class: class}, {class, over}}
+// medium is the narrowest group that a medium is of.
+func medium(over string) group {
+	return group{cost.ClassOf(over), cost.TransportOf(over), over}
 }
+
+// within are the groups that a group is in, itself the last.
+func (g group) within() []group {
+	out := []group{{class: g.class}}
+	if g.transport != "" {
+		out = append(out, group{class: g.class, transport: g.transport})
+	}
+	if g.over != "" {
+		out = append(out, g)
+	}
+	return out
+}
+
+// ofClass reports whether a group is a whole class.
+func (g group) ofClass() bool { return g.transport == "" && g.over == "" }
 
 // Of the logarithms of an estimate's factors: which.
 const (
@@ -68,7 +83,7 @@ type estimates struct {
 	cases    []KernelCase
 	at       map[group]int // where a group's unknowns begin
 	x        []float64
-	media    [parts]float64           // variances: of media around their class
+	media    [parts]float64           // variances: of media around their transport or class, and of transports
 	machines float64                  // of a machine's rows together
 	rows     map[group]map[string]int // of each system
 }
@@ -76,7 +91,7 @@ type estimates struct {
 func newEstimates(cases []KernelCase) *estimates {
 	m := &estimates{cases: cases, at: map[group]int{}, rows: map[group]map[string]int{}, media: [parts]float64{1, 1, 1}, machines: 0.1}
 	for i := range cases {
-		for _, g := range levels(cases[i].Over) {
+		for _, g := range medium(cases[i].Over).within() {
 			if _, ok := m.at[g]; !ok {
 				m.at[g], m.rows[g] = len(m.x), map[string]int{}
 				m.x = append(m.x, make([]float64, parts)...)
@@ -90,9 +105,9 @@ func newEstimates(cases []KernelCase) *estimates {
 // factors of a group: its own and those of the groups that it is in.
 func (m *estimates) factors(g group) (v [parts]float64) {
 	for p := range v {
-		log := m.x[m.at[group{class: g.class}]+p]
-		if g.over != "" {
-			log += m.x[m.at[g]+p]
+		log := 0.0
+		for _, h := range g.within() {
+			log += m.x[m.at[h]+p]
 		}
 		v[p] = math.Exp(log)
 	}
@@ -105,7 +120,7 @@ func (m *estimates) estimate(g group) cost.Estimate {
 	for _, n := range m.rows[g] {
 		rows += n
 	}
-	return cost.Estimate{Over: cmp.Or(g.over, g.class), Latency: round(v[atLatency], 1e4),
+	return cost.Estimate{Over: cmp.Or(g.over, g.transport, g.class), Latency: round(v[atLatency], 1e4),
 		Bytes: round(v[atBytes], 1e4), Flags: round(v[atFlags], 1e4), Rows: rows, Systems: len(m.rows[g])}
 }
 
@@ -116,7 +131,7 @@ func (m *estimates) step() {
 	for g, at := range m.at {
 		for p := range parts {
 			expected := 1 / ofClass[p]
-			if g.over != "" {
+			if !g.ofClass() {
 				expected = 1 / m.media[p]
 			}
 			precision.SetSym(at+p, at+p, expected)
@@ -126,7 +141,7 @@ func (m *estimates) step() {
 	for i := range m.cases {
 		c := &m.cases[i]
 		where, row, miss := m.gradient(c)
-		share := 1 / float64(m.rows[levels(c.Over)[1]][c.System]) // of the machine
+		share := 1 / float64(m.rows[medium(c.Over)][c.System]) // of the machine
 		weight := share * min(1, fair*math.Sqrt(m.machines)/math.Abs(miss)) / m.machines
 		off += share * min(miss*miss, fair*fair*m.machines)
 		systems[c.Over+c.System] = true
@@ -158,7 +173,7 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 	var sum [parts]float64
 	media := 0.0
 	for g, at := range m.at {
-		if g.over == "" {
+		if g.ofClass() {
 			continue
 		}
 		media++
@@ -173,9 +188,10 @@ func (m *estimates) spread(covariance *mat.SymDense) {
 
 // gradient of the logarithm of a case's estimate by the unknowns that it depends on, and how far the measured one is
 // above it.
-func (m *estimates) gradient(c *KernelCase) (where [2 * parts]int, row [2 * parts]float64, off float64) {
-	groups := levels(c.Over)
-	v := m.factors(groups[1])
+func (m *estimates) gradient(c *KernelCase) (where []int, row []float64, off float64) {
+	groups := medium(c.Over).within()
+	where, row = make([]int, len(groups)*parts), make([]float64, len(groups)*parts)
+	v := m.factors(medium(c.Over))
 	e := cost.Estimate{Latency: v[atLatency], Bytes: v[atBytes], Flags: v[atFlags]}
 	l, b := e.Corrected(c.Latency, c.Bytes, c.Size, c.Protocol)
 	flags := 0.0

@@ -48,8 +48,10 @@ func TestEstimatesAreFoundAgain(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", over, got, want)
 		}
 	}
-	if got := estimateOver(list, "roce"); got.Over != cost.AnyNetwork || got.Latency < 1.5 || got.Latency > 6 || got.Systems != 16 {
-		t.Errorf("a network that is not known: %+v", got)
+	for _, over := range []string{"tcpx", "a new one"} { // like no other, as far as is known
+		if got := estimateOver(list, over); got.Over != cost.AnyNetwork || got.Latency < 1.5 || got.Latency > 6 || got.Systems != 16 {
+			t.Errorf("%s, which is not known: %+v", over, got)
+		}
 	}
 	odd := runs("ib", 1, cost.Estimate{Latency: 40, Bytes: 1}, 0)
 	for i := range odd {
@@ -58,6 +60,20 @@ func TestEstimatesAreFoundAgain(t *testing.T) {
 	if got, before := estimateOver(Estimates(append(cases, odd...)), "ib"), estimateOver(list, "ib"); !near(got.Latency,
 		before.Latency, 0.1) {
 		t.Errorf("one odd machine of nine: latency %v, %v without", got.Latency, before.Latency)
+	}
+}
+
+// A network that nobody measured is believed to be like those that are driven alike, more than like all networks.
+func TestNetworksDrivenAlikeAreAlike(t *testing.T) {
+	slow, fast := cost.Estimate{Latency: 6, Bytes: 1, Flags: 2}, cost.Estimate{Latency: 1.5, Bytes: 1, Flags: 2}
+	cases := append(runs(cost.Sockets, 5, slow, 0.05), runs("tcpxo", 5, slow, 0.05)...)
+	list := Estimates(append(cases, runs("ib", 5, fast, 0.05)...))
+	all := estimateOver(list, "a new one").Latency
+	if got := estimateOver(list, "tcpx").Latency; got < 1.3*all || got < 3.5 || got > 6.5 {
+		t.Errorf("latencies of sockets are %.3g, of one more %.3g, of all networks %.3g", slow.Latency, got, all)
+	}
+	if got := estimateOver(list, "roce").Latency; got > all/1.2 || got < 1.4 {
+		t.Errorf("latencies of verbs are %.3g, of one more %.3g, of all networks %.3g", fast.Latency, got, all)
 	}
 }
 
