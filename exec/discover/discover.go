@@ -35,12 +35,11 @@ func node(l Library, t tree) (*survey.Node, error) {
 	for _, bus := range devices(n) {
 		above := switchesAbove(t.path(bus))
 		for _, x := range append(above, bus) {
-			n.PCI[x] = survey.PCI{Lanes: t.lanes(x), CPU: s.of(t, x)}
+			n.PCI[x] = survey.PCI{Lanes: t.lanes(x), CPU: s.of(t, x), Root: t.hostBridge(x)}
 		}
 		p := n.PCI[bus]
 		p.Above = above
 		n.PCI[bus] = p
 	}
-	t.hostBridges(n)
 	return n, nil
 }

@@ -97,20 +97,35 @@ func TestShippedNodesComeBack(t *testing.T) {
 	}
 }
 
-// sameRoots: where the shipped file says that a CPU has one host bridge, so does the discovered one, and otherwise that it has several:
-// those are the machines that newFake makes. Of what does not meet at the CPU nothing is said.
+// sameRoots: what stands at one host bridge of a CPU by the shipped file does so in the discovered one, and where that says nothing, each
+// device stands at its own: those are the machines that newFake makes.
 func sameRoots(t *testing.T, want, got *topology.Topology) {
 	t.Helper()
-	for d, dev := range got.Devices() {
-		if dev.Kind != topology.CPU {
+	var seen []topology.DeviceID
+	for d := range got.Devices() {
+		a := topology.DeviceID(d)
+		if got.Root(a) == "" {
 			continue
 		}
-		cpu := topology.DeviceID(d)
-		one := want.Roots(named(want, got.DeviceName(cpu))) == topology.OneRoot
-		if r := got.Roots(cpu); r != topology.RootsUnknown && (r == topology.OneRoot) != one {
-			t.Errorf("%s: %v, want one root %v", got.DeviceName(cpu), r, one)
+		for _, b := range seen {
+			x, y := want.Root(named(want, got.DeviceName(a))), want.Root(named(want, got.DeviceName(b)))
+			one := x != "" && x == y && socket(got, a) == socket(got, b)
+			if (got.Root(a) == got.Root(b)) != one {
+				t.Errorf("%s at %s, %s at %s", got.DeviceName(a), got.Root(a), got.DeviceName(b), got.Root(b))
+			}
+		}
+		seen = append(seen, a)
+	}
+}
+
+// socket is the first CPU that a device is linked to.
+func socket(x *topology.Topology, d topology.DeviceID) topology.DeviceID {
+	for _, l := range x.Out(d) {
+		if to := x.Links()[l].To; x.Devices()[to].Kind == topology.CPU {
+			return to
 		}
 	}
+	return -1
 }
 
 func named(x *topology.Topology, name string) topology.DeviceID {

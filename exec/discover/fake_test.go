@@ -140,7 +140,7 @@ func (f *filler) place(d topology.DeviceID) string {
 	parent, class := f.parent(d)
 	socket := f.socket(d)
 	number := f.next // host bridges have buses of their own
-	if f.t.Roots(f.kind(topology.CPU)[socket]) == topology.OneRoot {
+	if f.t.Root(d) != "" {
 		number = 0x80 * socket
 	}
 	base := fmt.Sprintf("sys/devices/pci0000:%02x", number)

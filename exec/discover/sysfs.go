@@ -92,29 +92,6 @@ func switchesAbove(path []string) []string {
 	return out
 }
 
-// hostBridges says which GPUs and adapters of a CPU share a host bridge.
-func (t tree) hostBridges(n *survey.Node) {
-	type device struct {
-		bridge, port string // the host bridge, and the root port or what stands in its place
-		cpu          int
-	}
-	var seen []device
-	for _, address := range devices(n) {
-		path := t.path(address)
-		d := device{bridge: t.hostBridge(address), cpu: n.PCI[address].CPU}
-		if d.bridge == "" || len(path) == 0 {
-			continue
-		}
-		d.port = path[0]
-		for _, o := range seen {
-			if d.cpu == o.cpu && d.port != o.port { // below one root port they do not meet at the CPU
-				n.Through(d.cpu, d.bridge == o.bridge)
-			}
-		}
-		seen = append(seen, d)
-	}
-}
-
 var bridgePattern = regexp.MustCompile(`/(pci[0-9a-f]{4,8}:[0-9a-f]{2})/`)
 
 // hostBridge is the host bridge above a PCI device, pci0000:16.

@@ -101,8 +101,9 @@ func (b *builder) tree(lanes survey.Lanes) {
 		b.note("how GPUs joined by NVLink are joined by PCIe is not said: of their PCIe switches only those are drawn that adapters show")
 	}
 	shared, upper, numa := b.classes(PIX), b.classes(PIX, PXB), b.numa()
+	roots := b.roots(numa)
 	for i, d := range b.Devices {
-		p := survey.PCI{Lanes: lanes, CPU: numa[i]}
+		p := survey.PCI{Lanes: lanes, CPU: numa[i], Root: roots[i]}
 		inside, below := count(shared, shared[i]) > 1, count(upper, upper[i]) > count(shared, shared[i])
 		if inside || below {
 			p.Above = append(p.Above, "switch of "+b.Devices[shared[i]].Name)
@@ -119,16 +120,34 @@ func (b *builder) tree(lanes survey.Lanes) {
 		}
 	}
 	b.n.CPUs = slices.Max(numa) + 1
-	for i, row := range b.Cells {
-		for j, c := range row[:i] {
-			if (c.Kind == PHB || c.Kind == NODE) && numa[i] == numa[j] {
-				b.n.Through(numa[i], c.Kind == PHB)
-			}
-		}
-	}
 	if len(b.n.Adapters) > 0 {
 		b.note("the adapters' rates are not said: a fabric has to name them")
 	}
+}
+
+// roots are names of the host bridges that devices stand at: those that switches or PHB join share one, and NODE parts them from others; ""
+// of those of which neither is said.
+func (b *builder) roots(numa []int) []string {
+	of := b.classes(PIX, PXB, PHB)
+	names, said := make([]string, len(b.Devices)), map[int]bool{}
+	for i, row := range b.Cells {
+		for j, c := range row {
+			if i == j || numa[i] != numa[j] || c.Kind != PHB && c.Kind != NODE {
+				continue
+			}
+			if c.Kind == NODE && of[i] == of[j] {
+				b.note("which devices share a PCIe host bridge is said in two ways, and left out")
+				return make([]string, len(b.Devices))
+			}
+			said[of[i]] = true
+		}
+	}
+	for i, class := range of {
+		if said[class] {
+			names[i] = "root of " + b.Devices[class].Name
+		}
+	}
+	return names
 }
 
 // some reports whether any devices are joined so.

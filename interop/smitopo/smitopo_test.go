@@ -72,10 +72,10 @@ func TestImports(t *testing.T) {
 		{"h100-8.txt", "", "h100", 8, 3, []string{"assumed to be h100 by their 18 NVLinks", "rates are not said: x16 of generation 5"}},
 		{"h100-8.txt", "h200", "h200", 8, 3, []string{"nvswitch0 stands for all"}},
 		{"dgx2.txt", "", "v100", 13, 2, []string{"v100 by their 6"}}, // with that of two adapters of one card
-		{"dgx1-v100.txt", "", "v100", 4, 2, []string{"one_root: true"}},
-		{"rtx3090-2.txt", "rtx3090", "pcie4", 0, 1, []string{"nvlink", "one_root: true"}},
-		{"t4-4.txt", "", "pcie4", 0, 2, []string{`"cpu1", kind: cpu, one_root: false`}}, // GPUs without switches, NODE for each
-		{"v100-8.txt", "", "v100", 1, 2, []string{`"cpu0", kind: cpu, one_root: false`}},
+		{"dgx1-v100.txt", "", "v100", 4, 2, []string{`kind: pcie_switch, root: "root of GPU0"`}},
+		{"rtx3090-2.txt", "rtx3090", "pcie4", 0, 1, []string{"nvlink"}},
+		{"t4-4.txt", "", "pcie4", 0, 2, []string{`root: "root of GPU2"`, `root: "root of GPU3"`}}, // GPUs without switches, NODE for each
+		{"v100-8.txt", "", "v100", 1, 2, []string{`root: "root of GPU0"`}},
 	} {
 		t.Run(c.file+c.gpu, func(t *testing.T) {
 			m := read(t, c.file)
@@ -104,6 +104,35 @@ func TestImports(t *testing.T) {
 			}
 			sameCells(t, m, x)
 		})
+	}
+}
+
+// quadrants is a processor of which two GPUs share a host bridge with an adapter, and a third GPU stands at its own.
+const quadrants = "\tGPU0\tGPU1\tGPU2\tNIC0\tCPU Affinity\tNUMA Affinity\n" +
+	"GPU0\t X \tPHB\tNODE\tPHB\t0-63\t0\nGPU1\tPHB\t X \tNODE\tPHB\t0-63\t0\nGPU2\tNODE\tNODE\t X \tNODE\t0-63\t0\n" +
+	"NIC0\tPHB\tPHB\tNODE\t X \n"
+
+// TestQuadrants: of a processor with several host bridges, who shares one and who does not comes back; what says both is left out.
+func TestQuadrants(t *testing.T) {
+	gpu, err := survey.ProductNamed("l40s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{quadrants, strings.ReplaceAll(quadrants, "PHB", "NODE"), strings.ReplaceAll(quadrants, "NODE", "PHB")} {
+		m, err := Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := imported(t, m, gpu)
+		sameCells(t, m, x)
+	}
+	both := strings.NewReplacer("PHB\t X \tNODE\tPHB", "PHB\t X \tPHB\tPHB", "NODE\tNODE\t X", "NODE\tPHB\t X").Replace(quadrants)
+	m, err := Read(strings.NewReader(both))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, text := imported(t, m, gpu); !strings.Contains(text, "said in two ways") || strings.Contains(text, "root:") {
+		t.Errorf("%s", text)
 	}
 }
 

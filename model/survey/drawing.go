@@ -22,7 +22,7 @@ type part struct {
 	id, model, serves, note string
 	kind                    topology.Kind
 	noP2P                   bool
-	roots                   topology.Roots
+	root                    string // of what hangs on a CPU
 }
 
 // link joins two devices, both ways.

@@ -26,7 +26,7 @@ func draw(n *Node) (*machine, error) {
 		m.device(part{id: fmt.Sprintf("gpu%d", i), kind: topology.GPU, model: modelName(m.GPUs[i].Name), note: m.GPUs[i].Bus})
 	}
 	for s := range m.CPUs {
-		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU, roots: m.roots(s)})
+		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU})
 	}
 	if err := m.nvlinks(); err != nil {
 		return nil, err
@@ -106,6 +106,7 @@ func (m *machine) joinToSocket(device int, bus string, lanes Lanes) {
 	if at == device {
 		m.hosts[device] = cpu
 	}
+	m.devices[at].root = m.PCI[bus].Root
 	m.pcie(at, cpu, lanes)
 }
 

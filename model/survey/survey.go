@@ -20,8 +20,6 @@ type Node struct {
 	CPUs   int      // sockets, or NUMA nodes where these are what is told apart
 	Vendor string   // of the processors as socketClass knows it, "GenuineIntel 143"; "": not known
 	Notes  []string // what is assumed or left out already
-	// bridges are the host bridges of each CPU, as far as ways between devices tell.
-	bridges map[int]bridges
 }
 
 // PCI is where a device hangs.
@@ -29,6 +27,7 @@ type PCI struct {
 	Above []string // addresses of the PCIe switches between it and its CPU, nearest first
 	Lanes Lanes
 	CPU   int
+	Root  string // the host bridge of its CPU that it stands at, pci0000:16; "": not known
 }
 
 // Adapter is a network adapter.

@@ -156,7 +156,7 @@ func (f *file) parts() {
 
 // sameLine reports whether devices share a line.
 func sameLine(a, b part) bool {
-	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.roots == b.roots && a.serves == "" && b.serves == ""
+	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.root == b.root && a.serves == "" && b.serves == ""
 }
 
 func (f *file) group(list []part) {
@@ -174,8 +174,8 @@ func (f *file) group(list []part) {
 	if p.noP2P {
 		more += ", p2p: false"
 	}
-	if p.roots != topology.RootsUnknown {
-		more += fmt.Sprintf(", one_root: %v", p.roots == topology.OneRoot)
+	if p.root != "" {
+		more += fmt.Sprintf(", root: %q", p.root)
 	}
 	if p.serves != "" {
 		more += fmt.Sprintf(", serves: %q", p.serves)

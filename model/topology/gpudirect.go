@@ -82,28 +82,6 @@ func (t *Topology) stagedNICs() string {
 		"unless NCCL_NET_GDR_LEVEL says otherwise", units.Counted(ranks, "GPU"), len(t.ranks), GDRLevel, first)
 }
 
-// Bridged reports whether a way through one CPU leads between its host bridges (NODE of nvidia-smi topo -m; NCCL has one word for both,
-// PHB, so that no choice depends on it). Where the file does not say, PCIe switches are taken to stand at host bridges of their own,
-// and devices without one to share theirs.
-func (r *Router) Bridged(hops []Hop) bool {
-	for _, h := range hops {
-		l := r.t.links[h.Link]
-		cpu := r.t.devices[l.To]
-		if cpu.Kind != CPU {
-			continue
-		}
-		leaves := slices.ContainsFunc(hops, func(o Hop) bool {
-			out := r.t.links[o.Link]
-			return out.From == l.To && r.t.devices[out.To].Kind == PCIeSwitch
-		})
-		roots := r.t.Roots(l.To)
-		if roots == OneRoot || roots == RootsUnknown && !(leaves && r.t.devices[l.From].Kind == PCIeSwitch) {
-			return false
-		}
-	}
-	return true
-}
-
 // NearestCPUs are the processors that a device reaches over the fewest PCIe switches.
 func (r *Router) NearestCPUs(d DeviceID) (out []DeviceID) {
 	if r.t.devices[d].Node < 0 {

@@ -1,25 +1,28 @@
 package topology
 
-// Roots says at how many PCIe host bridges the root ports of a CPU stand (one_root in files).
-type Roots uint8
-
-// What is known of the root ports.
-const (
-	RootsUnknown Roots = iota
-	OneRoot            // one_root: true
-	SeveralRoots       // one_root: false
-)
-
-// Roots is what is known of the root ports of a CPU.
-func (t *Topology) Roots(cpu DeviceID) Roots {
-	d := t.devices[cpu]
-	return t.shapes[t.nodes[d.Node].shape].roots[d.Local]
+// Root is the PCIe host bridge that the root port above a device stands at, as the file calls it; "" where it does not say. Routes and
+// times do not depend on it.
+func (t *Topology) Root(d DeviceID) string {
+	x := t.devices[d]
+	if x.Node < 0 {
+		return ""
+	}
+	return t.shapes[t.nodes[x.Node].shape].roots[x.Local]
 }
 
-// rootsOf is what a file says.
-func rootsOf(one bool) Roots {
-	if one {
-		return OneRoot
+// Bridged reports whether a way through one CPU leads between its host bridges (NODE of nvidia-smi topo -m; NCCL has one word for both,
+// PHB, so that no choice depends on it). Where the file does not say, PCIe switches are taken to stand at host bridges of their own,
+// and devices without one to share theirs.
+func (r *Router) Bridged(hops []Hop) bool {
+	for i := 1; i < len(hops); i++ {
+		in, out := r.t.links[hops[i-1].Link], r.t.links[hops[i].Link]
+		if r.t.devices[in.To].Kind != CPU {
+			continue
+		}
+		if a, b := r.t.Root(in.From), r.t.Root(out.To); a != "" && b != "" {
+			return a != b
+		}
+		return r.t.devices[in.From].Kind == PCIeSwitch && r.t.devices[out.To].Kind == PCIeSwitch
 	}
-	return SeveralRoots
+	return false
 }

@@ -85,13 +85,12 @@ type template struct {
 }
 
 type deviceSpec struct {
-	ID      string `file:"id,need,names"`
-	Kind    Kind   `file:"kind,need"`
-	Model   string `file:"model"`
-	P2P     bool   `file:"p2p,default=true"`
-	OneRoot bool   `file:"one_root"`
-	Serves  string `file:"serves"`
-	roots   Roots
+	ID     string `file:"id,need,names"`
+	Kind   Kind   `file:"kind,need"`
+	Model  string `file:"model"`
+	P2P    bool   `file:"p2p,default=true"`
+	Root   string `file:"root"`
+	Serves string `file:"serves"`
 	yamlfile.Place
 }
 
@@ -180,11 +179,8 @@ func (d *deviceSpec) Check(o *yamlfile.Object) {
 	if o.Has("p2p") && d.Kind != CPU && d.Kind != GPU {
 		o.AddAt(d.Pos, "device %s: p2p has an effect on cpus and gpus only", d.ID)
 	}
-	if o.Has("one_root") {
-		d.roots = rootsOf(d.OneRoot)
-	}
-	if o.Has("one_root") && d.Kind != CPU {
-		o.AddAt(d.Pos, "device %s: one_root has an effect on cpus only", d.ID)
+	if d.Root != "" && d.Kind != PCIeSwitch && d.Kind != GPU && d.Kind != NIC {
+		o.AddAt(d.Pos, "device %s: root has an effect on PCIe switches, gpus and NICs only", d.ID)
 	}
 	if d.Serves != "" && d.Kind != NIC {
 		o.AddAt(d.Pos, "device %s: serves has an effect on NICs only", d.ID)

@@ -6,10 +6,10 @@ import "slices"
 type shape struct {
 	template string
 	ids      []string
-	devices  []Device // Node unset
-	noP2P    []bool   // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
-	roots    []Roots  // per device: of a CPU; routes and times do not depend on it
-	graph             // of devices by local number
+	devices  []Device         // Node unset
+	noP2P    []bool           // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
+	roots    map[int32]string // the PCIe host bridges above devices that name one
+	graph                     // of devices by local number
 	local    map[string]int32
 	nics     [][]int32 // per device that holds a rank: its NICs
 	ranks    []int32
@@ -45,7 +45,7 @@ func (x *shaper) spend(p pos, n int) bool {
 }
 
 func (x *shaper) expand() *shape {
-	x.s = &shape{template: x.t.Name, local: map[string]int32{}}
+	x.s = &shape{template: x.t.Name, local: map[string]int32{}, roots: map[int32]string{}}
 	x.budget = maxWork
 	for _, d := range x.t.Devices {
 		x.addDevices(d)
@@ -107,7 +107,9 @@ func (x *shaper) addDevices(d deviceSpec) {
 		x.s.ids = append(x.s.ids, id)
 		x.s.devices = append(x.s.devices, Device{Kind: d.Kind, Local: n, Model: model})
 		x.s.noP2P = append(x.s.noP2P, (d.Kind == CPU || d.Kind == GPU) && !d.P2P)
-		x.s.roots = append(x.s.roots, d.roots)
+		if d.Root != "" {
+			x.s.roots[n] = d.Root
+		}
 		if d.Kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)
 		}
