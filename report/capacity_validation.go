@@ -27,6 +27,7 @@ type StepValidationRow struct {
 	Class     string   `json:"class" text:"class"`
 	Framework string   `json:"framework"`
 	Share     string   `json:"share" doc:"of the computation that the framework adds: its place in frameworks.yaml"`
+	Hidden    bool     `json:"share_hidden" doc:"launches of experts hide the computation, and what comes on top of it"`
 	Layout    string   `json:"layout" text:"layout"`
 	Published float64  `json:"published_s" text:"published"`
 	Predicted float64  `json:"predicted_s" text:"predicted" zero:"–" doc:"0: none"`

@@ -1,85 +1,110 @@
 package report
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/model/cost"
 )
 
-// enough is how many rows a fit takes: fewer would have it explain what else is wrong with them.
-const enough = 9
+// surpluses are what frameworks add to kernels and communication, as logarithms: by framework, by the share in frameworks.yaml and by
+// source.
+type surpluses struct {
+	nested
+	variances []float64
+}
 
-// leaveOut predicts each row again with what its framework adds fitted on rows of other sources:
-// by one number that all of them share. They are those of its class or, where there are not enough, of
-// all classes; nothing is added where there are none either.
+// unknown is what a framework is thought to add before anything is known of any.
+var unknown = estimate{0, 1}
+
+// surpluses are those of all rows but a source's, every source weighing the same in what it tells.
+func (d *StepValidation) surpluses(but string) *surpluses {
+	rows := map[[2]string][]float64{}
+	for i := range d.Rows {
+		if r := &d.Rows[i]; r.Off != nil && r.Share != "" && !r.Hidden && r.Series() != but {
+			at := [2]string{r.Share, r.Series()}
+			rows[at] = append(rows[at], math.Log(r.Published/(r.Predicted-r.Adds)))
+		}
+	}
+	spread := apart(rows)
+	s := &surpluses{}
+	for at, list := range rows {
+		s.group(append(place(at[0]), at[1])...).rows = estimate{median(list), spread / float64(len(list))}
+	}
+	s.variances = s.spreads(3)
+	return s
+}
+
+// place is where a share stands in the tree.
+func place(share string) []string { return []string{strings.Fields(share)[0], share} }
+
+// of is what a share adds, as a part of kernels and communication; never less than nothing.
+func (s *surpluses) of(share string) float64 {
+	return max(math.Expm1(s.at(place(share), s.variances, unknown).mean), 0)
+}
+
+// apart is the variance of rows around the median of their source, which one odd row does not move.
+func apart(rows map[[2]string][]float64) float64 {
+	var off []float64
+	for _, list := range rows {
+		if len(list) > 2 {
+			m := median(list)
+			for _, y := range list {
+				off = append(off, math.Abs(y-m))
+			}
+		}
+	}
+	const normal, least = 1.4826, 1e-4 // of a normal distribution: standard deviation over median of absolute deviations
+	if len(off) == 0 {
+		return least
+	}
+	return max(math.Pow(normal*median(off), 2), least)
+}
+
+// median of numbers, which it sorts.
+func median(list []float64) float64 {
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// leaveOut predicts each row again with what its framework adds told by other sources: of the same share, of the framework,
+// and of all frameworks, each as far as they agree. Where launches of experts hide what is added, nothing changes.
 func (d *StepValidation) leaveOut() {
+	without := map[string]*surpluses{}
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		if r.Off == nil {
 			continue
 		}
-		elsewhere := func(x *StepValidationRow) bool { return x.Series() != r.Series() && x.Framework == r.Framework }
-		others := d.additions(func(x *StepValidationRow) bool { return elsewhere(x) && x.Class == r.Class })
-		if len(others) < enough {
-			others = d.additions(elsewhere)
+		adds := r.Adds
+		if r.Share != "" && !r.Hidden {
+			s := r.Series()
+			if without[s] == nil {
+				without[s] = d.surpluses(s)
+			}
+			adds = (r.Predicted - r.Adds) * without[s].of(r.Share)
 		}
-		e := (r.Predicted-r.Adds+balanced(others)*r.Adds)/r.Published - 1
+		e := (r.Predicted-r.Adds+adds)/r.Published - 1
 		r.LeftOut = &e
 	}
 }
 
-// ShareFactors is what each share that enough rows tell has to be multiplied with, so that what frameworks add is right.
+// ShareFactors is what each share that rows tell has to be multiplied with, so that what frameworks add is right.
 func (d *StepValidation) ShareFactors() map[string]float64 {
-	out := map[string]float64{}
+	all, adds, beside := d.surpluses(""), map[string]float64{}, map[string]float64{}
 	for i := range d.Rows {
-		share := d.Rows[i].Share
-		list := d.additions(func(x *StepValidationRow) bool { return x.Share == share })
-		if share != "" && len(list) >= enough {
-			out[share] = balanced(list)
+		if r := &d.Rows[i]; r.Off != nil && r.Share != "" && !r.Hidden && r.Adds > 0 {
+			adds[r.Share] += r.Adds / r.Published
+			beside[r.Share] += (r.Predicted - r.Adds) / r.Published
 		}
+	}
+	out := map[string]float64{}
+	for share, a := range adds {
+		out[share] = all.of(share) * beside[share] / a
 	}
 	return out
-}
-
-// weighed is what a row's additions would have to be multiplied with, and how much that counts: their share of the step, of all rows of a
-// source together.
-type weighed struct{ factor, weight float64 }
-
-// additions are what frameworks add to some rows.
-func (d *StepValidation) additions(of func(*StepValidationRow) bool) (out []weighed) {
-	rows := map[string]float64{}
-	some := func(yield func(*StepValidationRow) bool) {
-		for i := range d.Rows {
-			if x := &d.Rows[i]; x.Off != nil && x.Adds > 0 && of(x) && !yield(x) {
-				return
-			}
-		}
-	}
-	for x := range some {
-		rows[x.Series()]++
-	}
-	for x := range some {
-		out = append(out, weighed{(x.Published - x.Predicted + x.Adds) / x.Adds, x.Adds / x.Published / rows[x.Series()]})
-	}
-	return out
-}
-
-// balanced is the factor with the least sum of absolute relative errors: their weighted median, at
-// least 0.
-func balanced(list []weighed) float64 {
-	slices.SortFunc(list, func(a, b weighed) int { return cmp.Compare(a.factor, b.factor) })
-	all, sum := 0.0, 0.0
-	for _, x := range list {
-		all += x.weight
-	}
-	for _, x := range list {
-		if sum += x.weight; sum >= all/2 {
-			return max(x.factor, 0)
-		}
-	}
-	return 0
 }
 
 // Bands are the half-widths, as logarithms, of what holds nine of ten rows of each class: the

@@ -150,7 +150,8 @@ func (b *builder) update() units.Time {
 }
 
 // optimizer is the time of the update of what ZeRO leaves to a GPU: it reads gradients
-// for their norm, then gradients and states, and writes states and parameters.
+// for their norm, then gradients and states, and writes states and parameters. LAMB's update is written in FP32, normed like the
+// parameters, and read with them again before these are written (apex, csrc/multi_tensor_lamb.cu).
 func (r *replicas) optimizer(s *stage) units.Time {
 	share := 1.0
 	if r.l.Zero > 0 {
@@ -164,8 +165,11 @@ func (r *replicas) optimizer(s *stage) units.Time {
 	}
 	p *= share
 	g := r.predict.machine.GPU
-	update := g.Stream(gpu.Optimizer, p*float64(r.w.Gradients()+r.w.ElementBytes()+2*r.w.StateBytes()))
-	return update + g.Stream(gpu.GradientNorm, p*float64(r.w.Gradients())) + unpack
+	moved, normed := r.w.Gradients()+r.w.ElementBytes()+2*r.w.StateBytes(), r.w.Gradients()
+	if r.w.Optimizer == workload.LAMB {
+		moved, normed = moved+3*4, normed+2*4
+	}
+	return g.Stream(gpu.Optimizer, p*float64(moved)) + g.Stream(gpu.GradientNorm, p*float64(normed)) + unpack
 }
 
 // ParseCompression reads what gradients are sent as: fp16, bf16, fp8 or int8; none is "".

@@ -34,6 +34,24 @@ func run(t testing.TB, p *step.Predictor, w *workload.Workload, text string, o s
 	return r
 }
 
+// TestLAMBMovesMoreThanAdam: its update is written and normed besides, of the same states, and nothing else takes longer.
+func TestLAMBMovesMoreThanAdam(t *testing.T) {
+	p := steptest.Predictor(t, "dgx-a100", 1)
+	of := func(optimizer string) (update, rest units.Time, memory float64) {
+		w, err := workload.Get("bert-large", "optimizer="+optimizer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, p, w, "dp8 zero0 mb8 gb64", step.Options{})
+		return r.Optimizer, r.Time - r.Optimizer, r.Memory.Total()
+	}
+	adam, beside, memory := of("adam")
+	lamb, same, states := of("lamb")
+	if lamb < adam*3/2 || lamb > 4*adam || same != beside || states != memory {
+		t.Errorf("update %v with LAMB, %v with Adam; the rest %v and %v; memory %g and %g", lamb, adam, same, beside, states, memory)
+	}
+}
+
 // TestPartsAddUp: the parts of a step are its time, whatever the layout; it is never
 // faster than its bound, and never than the FLOP at peak.
 func TestPartsAddUp(t *testing.T) {

@@ -158,9 +158,8 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	out.Low, out.High, out.Adds = low.Seconds(), high.Seconds(), best.Framework.Seconds()
 	by, class := w.RunBy(best.Layout.Zero), step.ClassOf(w, &best.Layout)
 	out.Class, out.Framework = string(class), by.Name
-	if class != step.Experts || len(by.ExpertLaunch) == 0 { // launches hide the computation, and what comes on top of it
-		out.Share = by.ShareOn(p.Machine().GPU, w.Precision).String()
-	}
+	out.Share = by.ShareOn(p.Machine().GPU, w.Precision).String()
+	out.Hidden = class == step.Experts && len(by.ExpertLaunch) > 0
 	if strings.Contains(s.Layout, "*") {
 		out.Note += fmt.Sprintf(" mb%d vpp%d taken", best.Layout.MicroBatch, best.Layout.Virtual)
 	}

@@ -33,7 +33,7 @@ func (l *layer) attentionBackward(x shape, batch float64) []Step {
 // back. Latent attention goes through small matrices that are not cut.
 func (l *layer) projections(x *shape) (in []linear, out linear) {
 	m, h, t := l.m, float64(l.m.Hidden), x.t
-	tuned := linear{x: x, m: x.tokens, frozen: m.Adapter > 0, adapter: float64(m.Adapter)}
+	tuned := linear{x: x, m: x.tokens, frozen: m.Adapter > 0, adapter: float64(m.Adapter), bias: m.Bias}
 	matrix := func(name string, n, k float64, columns bool) linear {
 		p := tuned
 		p.name, p.n, p.k, p.columns = name, n, k, columns
@@ -113,9 +113,10 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, Wide: true,
 		core: true}
 	softmax := Step{Name: "softmax", Do: Stream, Kernel: gpu.Softmax, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
+	scaled, transposed := x.scaled(heads*rows*s, backward), l.transposed(x, backward)
 	if !backward {
-		return []Step{scores, softmax, values}
+		return slices.Concat(transposed, []Step{scores}, scaled, []Step{softmax, values})
 	}
 	softmax.Bytes *= 1.5 // reads the weights and the gradient, writes one
-	return []Step{values, values, softmax, scores, scores}
+	return slices.Concat([]Step{values, values, softmax}, scaled, []Step{scores, scores}, transposed)
 }

@@ -25,8 +25,10 @@ type Framework struct {
 	Attention   Shares `file:"attention,lo=0,hi=100"` // of attention, comes on top of the measured kernel
 	StopsEarly  bool   `file:"stops_early"`           // recomputation ends with the last tensor that is needed
 	// Operators says that selective recomputation keeps attention and every second product of a layer, and nothing else.
-	Operators    bool `file:"selective_operators"`
-	Modules      bool `file:"selective_modules"`        // selective recomputation repeats norms and activations as well
+	Operators bool `file:"selective_operators"`
+	Modules   bool `file:"selective_modules"` // selective recomputation repeats norms and activations as well
+	// Separate says that biases, dropout, masks and scales of attention, and transposes are kernels of their own.
+	Separate     bool `file:"separate_kernels"`
 	PlainLoss    bool `file:"plain_loss"`               // the loss keeps logits and their gradients in 16 bits and in FP32
 	TensorPieces int  `file:"tensor_pieces,lo=2,hi=64"` // that the tensor axis exchanges beside products; 0: before and after them
 	ContextRing  bool `file:"context_ring"`             // keys and values go round the context axis beside attention

@@ -248,7 +248,9 @@ func (x *shape) fused(s Step, times float64, splits bool) Step {
 
 // residual adds a branch to the hidden state, with its dropout.
 func (x *shape) residual(m *Transformer) []Step {
-	return []Step{{Name: "residual", Do: Stream, Kernel: gpu.Copy, Bytes: x.cut * float64(m.Hidden) * (3*x.e + m.mask())}}
+	hidden := x.cut * float64(m.Hidden)
+	sum := Step{Name: "residual", Do: Stream, Kernel: gpu.Copy, Bytes: hidden * (3*x.e + m.mask())}
+	return append(x.apart("dropout", m.mask()*2*hidden*x.e), sum)
 }
 
 // residualBackward adds the branch's gradient, and applies its mask.

@@ -18,6 +18,7 @@ type linear struct {
 	wide    bool    // in 16 bits at least, whatever the precision of the other products
 	frozen  bool    // its weights are not trained
 	adapter float64 // rank of what is added to them and trained; 0: nothing
+	bias    bool
 }
 
 // adapters are a low-rank product beside the frozen one: k×r and r×n (LoRA, section 4.1). Its backward
@@ -55,7 +56,7 @@ func (l *linear) gathered() float64 {
 
 // forward gathers the sequence before a product by columns; after one by rows, partial
 // results are added.
-func (l *linear) forward() []Step { return append(l.adapters(false), l.weights()...) }
+func (l *linear) forward() []Step { return slices.Concat(l.adapters(false), l.weights(), l.addBias()) }
 
 // weights is the product with them.
 func (l *linear) weights() []Step {
@@ -99,7 +100,7 @@ func (x *shape) overlappedScatter(product, scatter Step) []Step {
 // input; what the tensor axis adds up for the one overlaps with the product of the other
 // (Korthikanti et al., section 4.2.2, and Megatron-LM's asynchronous all-reduce).
 func (l *linear) backward() []Step {
-	steps := l.gradients()
+	steps := append(l.sumBias(), l.gradients()...)
 	if l.frozen {
 		steps = slices.DeleteFunc(steps, func(s Step) bool { return s.ofWeights })
 	}
@@ -153,9 +154,9 @@ func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
 	bytes := x.tokens * width * x.e
 	return &ffn{
 		up: linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut, frozen: m.Adapter > 0,
-			adapter: float64(m.Adapter)},
+			adapter: float64(m.Adapter), bias: m.Bias},
 		down: linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut, frozen: m.Adapter > 0,
-			adapter: float64(m.Adapter)},
+			adapter: float64(m.Adapter), bias: m.Bias},
 		act: x.fused(Step{Name: name + " activation", Do: Stream, Kernel: gpu.Activation, Bytes: reads * bytes}, eagerActivation, m.Gated),
 		actBack: x.fused(Step{Name: name + " activation backward", Do: Stream, Kernel: gpu.ActivationBackward, Bytes: back * bytes},
 			eagerActivation, m.Gated),

@@ -43,12 +43,13 @@ type Optimizer string
 // The optimizers.
 const (
 	Adam     Optimizer = "adam" // or AdamW: two moments
+	LAMB     Optimizer = "lamb" // Adam's update, scaled for each layer by norms (arXiv 1904.00962, algorithm 2)
 	Momentum Optimizer = "momentum"
 	SGD      Optimizer = "sgd"
 )
 
 // Choices are their names.
-func (Optimizer) Choices() []string { return yamlfile.Words(Adam, Momentum, SGD) }
+func (Optimizer) Choices() []string { return yamlfile.Words(Adam, LAMB, Momentum, SGD) }
 
 // Gradients is the size in bytes of a gradient when it is accumulated and reduced.
 func (w *Workload) Gradients() int {
@@ -61,7 +62,7 @@ func (w *Workload) Gradients() int {
 // StateBytes are kept for a parameter besides itself and its gradient: FP32 moments, and
 // an FP32 copy where parameters have fewer bits (ZeRO, section 3.1: K = 12 for Adam).
 func (w *Workload) StateBytes() int {
-	n := map[Optimizer]int{Adam: 8, Momentum: 4, SGD: 0}[w.Optimizer]
+	n := map[Optimizer]int{Adam: 8, LAMB: 8, Momentum: 4, SGD: 0}[w.Optimizer]
 	if w.ElementBytes() < 4 {
 		n += 4
 	}

@@ -195,7 +195,7 @@ func TestParseErrors(t *testing.T) {
 		{"layers: 4", "layers: 0", `f.yaml:10: transformer: layers must be a whole number from 1 to 16384, not "0"`},
 		{"layers: 4", "layers: NaN", `f.yaml:10: transformer: layers must be`},
 		{"  hidden: 256\n", "", `transformer: "hidden" is missing`},
-		{"adam", "adamant", `f.yaml:6: workload: optimizer must be one of [adam momentum sgd], not "adamant"`},
+		{"adam", "adamant", `f.yaml:6: workload: optimizer must be one of [adam lamb momentum sgd], not "adamant"`},
 		{"bf16", "bf15", `f.yaml:5: workload: precision must be one of`},
 		{"sequence: 128", "sequence: 128\n  top_k: 2",
 			"f.yaml:10: transformer: top_k, shared_experts, expert_ffn and dense_layers go with experts"},
