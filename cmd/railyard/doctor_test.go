@@ -317,6 +317,8 @@ var machines = []struct {
 		nil},
 	{"a DGX-2", "dgx2", []string{"../../interop/smitopo/testdata/dgx2.txt"}, 2, nil},
 	{"eight MI300X", "mi300x-node", []string{"../../interop/amdsmi/testdata/mi300x-8.txt"}, 2, nil},
+	{"eight MI300X, one at work", "mi300x-node", []string{"../../interop/amdsmi/testdata/metric-mi300x.txt",
+		"../../interop/amdsmi/testdata/mi300x-8.txt"}, 6, nil},
 	{"an MI300A where eight MI300X should be", "mi300x-node", []string{"../../interop/amdsmi/testdata/static-mi300a.txt"}, 1,
 		[]string{"gpus-missing"}},
 	{"two RX 7900 XTX of eight GPUs", "mi300x-node", []string{"../../interop/amdsmi/testdata/rx7900-2.txt"}, 2,

@@ -185,6 +185,9 @@ func TestHealth(t *testing.T) {
 			v, _ := p.Fact(f)
 			got = append(got, f+"="+fmt.Sprint(v.Is))
 		}
+		if _, counted := s.Host().Fact("gpus"); counted == (strings.HasPrefix(c.file, "xgmi") || c.file == "metric-mi300x.txt") {
+			t.Errorf("%s: the number of GPUs is known: %v", c.file, counted)
+		}
 		if text := strings.Join(got, " "); text != c.want || len(s.Notes) > 0 {
 			t.Errorf("%s: %s, want %s; %q", c.file, text, c.want, s.Notes)
 		}

@@ -17,12 +17,20 @@ func ReadHealth(s *health.State, file string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	s.Say(s.Host(), "gpus", float64(len(m.GPUs)), file)
+	if m.counted() {
+		s.Say(s.Host(), "gpus", float64(len(m.GPUs)), file)
+	}
 	s.Say(s.Host(), "maker", health.AMD, file)
 	for i := range m.GPUs {
 		m.say(s, i, file)
 	}
 	return nil
+}
+
+// counted reports whether outputs tell how many GPUs there are: metrics and links are often asked of some.
+func (m *Machine) counted() bool {
+	named := func(g GPU) bool { return g.Product != "" || g.Device != "" || g.Arch != "" }
+	return m.Cells != nil || slices.ContainsFunc(m.GPUs, named)
 }
 
 func (m *Machine) say(s *health.State, gpu int, from string) {
