@@ -8,6 +8,7 @@ import (
 	"railyard/model/observed"
 	"railyard/model/units"
 	"railyard/report"
+	"railyard/report/table"
 	"railyard/sim/nccl"
 )
 
@@ -111,9 +112,9 @@ func (j *judge) shown() (out []report.DoctorChoice) {
 
 // deviation is the finding that a choice takes longer than the expected one.
 func (j *judge) deviation(c *observed.Comm, r *choice, at *place) health.Finding {
-	sizes := r.low.String()
+	sizes := table.Bytes(float64(r.low))
 	if r.high > r.low {
-		sizes += " to " + r.high.String()
+		sizes += " to " + table.Bytes(float64(r.high))
 	}
 	return health.Finding{Rule: choiceRule, Level: health.Slow, Source: variables,
 		Says: fmt.Sprintf("runs %s of %s as %s where %s was expected", r.Collective, sizes, r.Chose, r.Expected),
@@ -121,5 +122,5 @@ func (j *judge) deviation(c *observed.Comm, r *choice, at *place) health.Finding
 		Do: j.unset("compare what NCCL found with the topology (NCCL_TOPO_DUMP_FILE), and look for a tuner plugin",
 			"NCCL_ALGO", "NCCL_PROTO", "NCCL_TUNER_PLUGIN", "NCCL_TUNER_CONFIG_FILE", "NCCL_NVLS_ENABLE", "NCCL_LL128_BUFFSIZE"),
 		Cost: health.Cost{Known: true, Share: r.longer, Best: r.longer, How: "NCCL's kernels of profile " + at.machine.Name,
-			Of: fmt.Sprintf("%s of %v on %s", r.Collective, r.of, units.Counted(c.Ranks, "GPU"))}}
+			Of: fmt.Sprintf("%s of %s on %s", r.Collective, table.Bytes(float64(r.of)), units.Counted(c.Ranks, "GPU"))}}
 }

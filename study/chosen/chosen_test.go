@@ -131,7 +131,7 @@ func TestPlanted(t *testing.T) {
 	}{
 		{"nccl/no-nvls", "0 NVLS channels", "unset NCCL_NVLS_ENABLE=0 (log:10)", true, []string{"NCCL_NVLS_ENABLE set by environment to 0.",
 			"24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 32 p2p channels per peer", peer}},
-		{"nccl/choice", "runs all_reduce of 1GiB as tree/simple where", "unset NCCL_ALGO=Tree", true, []string{whole, peer,
+		{"nccl/choice", "runs all_reduce of 1 GiB as tree/simple where", "unset NCCL_ALGO=Tree", true, []string{whole, peer,
 			"NCCL_ALGO set by environment to Tree", "AllReduce: 1073741824 Bytes -> Algo TREE proto SIMPLE channel{Lo..Hi}={0..23}"}},
 		{"nccl/no-peer", "ranks 0 and 1 of one host reach each other via SHM/direct/direct", "unset NCCL_P2P_DISABLE=1", false,
 			[]string{whole, "NCCL_P2P_DISABLE set by environment to 1.", "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/model/health"
+	"railyard/report/table"
 )
 
 // latecomers are ranks that others of their group wait for: whose own time is the shortest more often than chance has it.
@@ -50,8 +51,8 @@ func latecomers(all []*series) (out []health.Finding) {
 			continue // nobody waits for long
 		}
 		out = append(out, health.Finding{Rule: "slow/latecomer", Level: health.Slow, Part: groupOf(name, t.one.first.Ranks),
-			Says: fmt.Sprintf("waits for rank %d, the last to join %d of %d collectives, by %s us on average", rank,
-				t.last[rank], t.total, figure(t.lost/float64(t.total))),
+			Says: fmt.Sprintf("waits for rank %d, the last to join %d of %d collectives, by %s on average", rank,
+				t.last[rank], t.total, table.Microseconds(t.lost/float64(t.total))),
 			Why: "a collective ends when the last rank has joined: kernels of those that wait run longer, the last one's is the shortest",
 			Do: fmt.Sprintf("compare rank %d's GPU and host with the others: railyard doctor there (clocks, throttling, processors)",
 				rank),

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"railyard/model/collective"
@@ -18,6 +17,7 @@ import (
 	"railyard/model/observed"
 	"railyard/model/units"
 	"railyard/report"
+	"railyard/report/table"
 )
 
 // Expected is what a collective should take.
@@ -128,7 +128,7 @@ type slowest struct {
 func (s *slowest) inAll() health.Finding {
 	f := s.finding
 	if s.others > 0 {
-		f.Says += fmt.Sprintf("; it is slow at %s more, from %v on", units.Counted(s.others, "size"), s.from)
+		f.Says += fmt.Sprintf("; it is slow at %s more, from %s on", units.Counted(s.others, "size"), table.Bytes(float64(s.from)))
 	}
 	return f
 }
@@ -268,20 +268,22 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 	f := health.Finding{Rule: "slow/size", Level: health.Slow, Part: groupOf(s.group, s.first.Ranks),
 		From: []string{s.first.Place.String()}, Source: "docs/validation.md", Do: "railyard doctor on each node of the group, and " +
 			"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING to see what NCCL chose"}
-	f.Says = fmt.Sprintf("takes %s us for %v of %v (%s)", figure(now), s.kind, s.size, s.averaged(len(slowest)))
+	f.Says = fmt.Sprintf("takes %s for %v of %s (%s)", table.Microseconds(now), s.kind, table.Bytes(float64(s.size)),
+		s.averaged(len(slowest)))
 	if expected {
-		f.Says += fmt.Sprintf(", %s us is expected, up to %s is normal", figure(e.Time.Microseconds()), figure(e.High.Microseconds()))
+		f.Says += fmt.Sprintf(", %s is expected, up to %s is normal", table.Microseconds(e.Time.Microseconds()),
+			table.Microseconds(e.High.Microseconds()))
 		f.Why = e.How
 	}
 	if since {
 		f.Rule, s.since = "slow/since", fmt.Sprintf("call %d of %d (%s)", at+1, len(s.calls), s.moment(at))
-		f.Says += fmt.Sprintf("; since %s it is slower, before it took %s us", s.since, figure(usual))
+		f.Says += fmt.Sprintf("; since %s it is slower, before it took %s", s.since, table.Microseconds(usual))
 		f.Do = "look for what changed then: railyard doctor with counters of links and clocks, the scheduler's log"
 	}
 	if s.ranks == 1 && s.first.Ranks > 1 && s.first.Rank >= 0 {
 		f.Why += note(f.Why) + "one rank's record: waiting for the others is part of it; records of all ranks take that out"
 	}
-	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %v in the group", s.kind, s.size), Share: now/usual - 1, Best: now/usual - 1, Known: true,
+	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %s in the group", s.kind, table.Bytes(float64(s.size))), Share: now/usual - 1, Best: now/usual - 1, Known: true,
 		How: "measured, compared with " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
 	return f
 }
@@ -316,14 +318,4 @@ func (s *series) moment(at int) string {
 		return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return time.Duration(ns-s.calls[0].start).Round(time.Millisecond).String() + " after the first"
-}
-
-// figure is a time with three digits.
-func figure(us float64) string {
-	digits := 3
-	if us >= 1000 {
-		digits = len(strconv.FormatFloat(us, 'f', 0, 64))
-	}
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(us, 'g', digits, 64), 64)
-	return strconv.FormatFloat(short, 'f', -1, 64)
 }

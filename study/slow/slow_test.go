@@ -103,8 +103,8 @@ func TestSizesOfOneCollective(t *testing.T) {
 		list = append(list, c)
 	}
 	found := Find(list, expected(100, 120))
-	if len(found.Findings) != 1 || !strings.HasPrefix(found.Findings[0].Says, "takes 200 us for all_reduce of 16MiB (mean), ") ||
-		found.Findings[0].Part != "a group of 8 ranks" || !strings.HasSuffix(found.Findings[0].Says, "; it is slow at 2 sizes more, from 2MiB on") {
+	if len(found.Findings) != 1 || !strings.HasPrefix(found.Findings[0].Says, "takes 200.0 µs for all_reduce of 16 MiB (mean), ") ||
+		found.Findings[0].Part != "a group of 8 ranks" || !strings.HasSuffix(found.Findings[0].Says, "; it is slow at 2 sizes more, from 2 MiB on") {
 		t.Errorf("%+v", found.Findings)
 	}
 	slow := 0
@@ -155,7 +155,7 @@ func TestLatecomers(t *testing.T) {
 	got := Find(all, expected(100, 120)).Findings
 	if len(got) != 1 || got[0].Rule != "slow/latecomer" || !strings.HasPrefix(got[0].Says,
 		"waits for rank 2, the last to join 30 of 30 collectives, "+
-			"by 150 us") {
+			"by 150.0 µs on average") {
 		t.Errorf("%+v", got)
 	}
 }
