@@ -283,7 +283,8 @@ func (s *series) finding(e Expected, expected, since bool, at int, slowest []flo
 	if s.ranks == 1 && s.first.Ranks > 1 && s.first.Rank >= 0 {
 		f.Why += note(f.Why) + "one rank's record: waiting for the others is part of it; records of all ranks take that out"
 	}
-	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %s in the group", s.kind, table.Bytes(float64(s.size))), Share: now/usual - 1, Best: now/usual - 1, Known: true,
+	f.Cost = health.Cost{Of: fmt.Sprintf("%v of %s in the group", s.kind, table.Bytes(float64(s.size))), Known: true,
+		Share: now/usual - 1, Best: now/usual - 1,
 		How: "measured, compared with " + map[bool]string{true: "its own past", false: "the prediction"}[since]}
 	return f
 }
