@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,10 +39,17 @@ func guardFiles(cmd *cobra.Command) {
 	}
 }
 
-// MayWrite is the error of a file that exists, where a command that writes files was not told to
-// replace it. What is no file but a pipe or a device is written to.
+// MayWrite is the error of a file whose folder is not there, or that exists, where a command that writes files was not told to replace it: it
+// is told before anything is computed. What is no file but a pipe or a device is written to.
 func MayWrite(cmd *cobra.Command, path string) error {
-	if force, err := cmd.Flags().GetBool("force"); path == "" || force || err != nil {
+	if path == "" {
+		return nil
+	}
+	var missing *fs.PathError
+	if _, err := os.Stat(filepath.Dir(path)); errors.As(err, &missing) {
+		return fmt.Errorf("%s: %w", path, missing.Err)
+	}
+	if force, err := cmd.Flags().GetBool("force"); force || err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
