@@ -163,7 +163,7 @@ func (y *tally) judge(t *testing.T, of string) {
 func (x *trial) try(t *testing.T, y *tally, kind uint64) {
 	for _, nodes := range long.Or(x.few, x.sizes) {
 		for count := range x.most + 1 {
-			own, used, seeds := tally{}, 0, long.Or(2, 15)
+			own, used, seeds := tally{}, 0, long.Or(1, 15)
 			if count == 0 {
 				seeds *= 5
 			}

@@ -29,8 +29,8 @@ var raced = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "simulate"), err
 })
 
-// taken reports whether a case is among those of the default tier, every fourth; the long tier takes all.
-func taken(number int) bool { return long.Given() || number%4 == 0 }
+// taken reports whether a case is among those of the default tier, every eighth; the long tier takes all.
+func taken(number int) bool { return long.Given() || number%8 == 0 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
