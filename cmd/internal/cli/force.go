@@ -39,8 +39,8 @@ func guardFiles(cmd *cobra.Command) {
 	}
 }
 
-// MayWrite is the error of a file whose folder is not there, or that exists, where a command that writes files was not told to replace it: it
-// is told before anything is computed. What is no file but a pipe or a device is written to.
+// MayWrite is the error of a file whose folder is not there, or that exists, where a command that writes files was not told to
+// replace it: before anything is computed. What is no file but a pipe or a device is written to.
 func MayWrite(cmd *cobra.Command, path string) error {
 	if path == "" {
 		return nil
