@@ -28,6 +28,7 @@ type engine struct {
 	ends           []int64       // by job: the same for its lanes
 	handled        int64         // events, those of flows that changed meanwhile as well
 	brought, total int64         // messages, of how many (see messages)
+	slice          int64         // messages of one
 	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer

@@ -228,3 +228,18 @@ func TestGivesUpEarly(t *testing.T) {
 		t.Errorf("%v, %v: not %v", got, err, want)
 	}
 }
+
+// TestPipelinesGiveUpAtTheirPace: of a run in slices, the first few say what all of them take, also where that is less than twice as much
+// as it may.
+func TestPipelinesGiveUpAtTheirPace(t *testing.T) {
+	p := severalARoute(t, "two kinds", 7001, collective.AllGather, cost.Line)
+	if _, err := p.Time(64 * units.MiB); err != nil {
+		t.Fatal(err)
+	}
+	all := p.eng.share.looked
+	p = severalARoute(t, "two kinds", 7001, collective.AllGather, cost.Line)
+	p.Limited(all * 4 / 5 / looksPerOperation)
+	if _, err := p.Time(64 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.looked > all/2 {
+		t.Errorf("%d looks of %d, then %v", p.eng.share.looked, all, err)
+	}
+}

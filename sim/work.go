@@ -31,13 +31,10 @@ func (p *Plan) Compiled() int64 { return p.compiled }
 // Limited makes runs give up with ErrTooLong where sharing links would take longer than a number of operations; 0: never.
 func (p *Plan) Limited(operations int64) { p.limit = operations * looksPerOperation }
 
-// Runs look a few times whether they will stay within their limit: not if they would exceed
-// it twice over at the pace so far. Where all transfers begin at once and fewer and fewer are
-// left, that of the whole is half of it.
-const (
-	looksAtPace = 16
-	slowStart   = 2
-)
+// Runs look a few times whether they will stay within their limit, at the pace so far. Where all transfers of a slice begin at once and
+// fewer and fewer are left, that of the whole is half of it. A pipeline is that much ahead of what it has brought in its first slice
+// alone: later ones go at one pace.
+const looksAtPace = 16
 
 // tooLong reports whether a run exceeds its limit, now or by far in the end.
 func (e *engine) tooLong() bool {
@@ -48,17 +45,19 @@ func (e *engine) tooLong() bool {
 		return true
 	}
 	e.nextLook += e.limit / looksAtPace
+	all, slice := e.messages()
 	share := float64(e.share.looked) / float64(e.limit)
-	return share*float64(e.messages()) > slowStart*float64(e.brought)
+	return share*float64(all) > float64(e.brought+min(e.brought, slice))
 }
 
-// messages is how many there are to be brought, those that one stands for not counted.
-func (e *engine) messages() int64 {
+// messages is how many there are to be brought, in all and in a slice, those that one stands for not counted.
+func (e *engine) messages() (all, slice int64) {
 	if e.total == 0 {
 		for i := range e.Plan.conns {
 			k := &e.Plan.conns[i]
+			e.slice += k.messages.total()
 			e.total += k.messages.total() * int64(e.strand(k.channel).slices)
 		}
 	}
-	return e.total
+	return e.total, e.slice
 }
