@@ -33,8 +33,12 @@ func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 	return out, nil
 }
 
+// toMeet is which part of the work of a row it may take to find out where its schedule meets the next one's, but for their times at both
+// ends: a crossing is looked at, a row is used.
+const toMeet = 8
+
 // meeting is the size from which on the schedule of b is faster than that of a, between
-// their rows, to within 1 %, or where both take the same; less closely where a time takes too long to find out. Times grow
+// their rows, to within 1 %, or where both take the same; less closely where times take long to find out (see toMeet). Times grow
 // about linearly between two sizes: where their lines meet is looked at next, from both sides (the Illinois method of false
 // position: M. Dowell, P. Jarratt, 1971), and every third time the middle, so that it takes no more steps than three bisections
 // would.
@@ -43,6 +47,9 @@ func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
 	x := &meet{score: score, before: a.Schedule, after: b.Schedule, lo: a.Size, hi: b.Size}
 	err := x.ends(a, b)
 	for step := 1; err == nil && x.hi-x.lo > max(1, x.lo/100); step++ {
+		if !x.affords() {
+			return x.between(false), nil
+		}
 		err = x.closer(step%3 == 0)
 	}
 	if err != nil && !errors.Is(err, ErrTooLarge) {
@@ -87,8 +94,14 @@ func (r *Row) timeOf(s *schedule.Schedule, score Scorer) (units.Time, error) {
 	return score.Time(s, r.Size)
 }
 
-// closer moves one end to where the lines meet, or to the middle.
-func (x *meet) closer(middle bool) error {
+// affords reports whether there is work left to look once more.
+func (x *meet) affords() bool {
+	next := x.score.Work(x.before) + x.score.Work(x.after)
+	return x.score.Spent()+next <= int64(DefaultBudget)/toMeet
+}
+
+// between is where the lines meet, or the middle.
+func (x *meet) between(middle bool) units.Bytes {
 	at := units.Bytes(math.Sqrt(float64(x.lo) * float64(x.hi)))
 	if sum := x.lead + x.lag; !middle && sum > 0 {
 		at = x.lo + units.Bytes(x.lead/sum*float64(x.hi-x.lo))
@@ -97,7 +110,12 @@ func (x *meet) closer(middle bool) error {
 	for 200*grain <= x.lo {
 		grain *= 2
 	}
-	at = min(max(at/grain*grain, x.lo+grain), x.hi-grain)
+	return min(max(at/grain*grain, x.lo+grain), x.hi-grain)
+}
+
+// closer moves one end to where the lines meet, or to the middle.
+func (x *meet) closer(middle bool) error {
+	at := x.between(middle)
 	before, err := x.score.Time(x.before, at)
 	if err != nil {
 		return err

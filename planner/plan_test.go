@@ -93,6 +93,26 @@ func TestPlanFindsBestAndCrossover(t *testing.T) {
 	}
 }
 
+// Where times take long to find out, lines between the sizes that were planned say where schedules meet.
+func TestDearSchedulesMeetWhereTheirLinesDo(t *testing.T) {
+	topo, spec := dgx(t, 1)
+	m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5}, beta: map[string]units.Time{"direct": 100, "ring": 1},
+		scored: map[string]int{}}
+	rows, err := planner.Plan(topo, spec, []units.Bytes{1, 1 << 20}, m, planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const work = int64(planner.DefaultBudget) / 8
+	m.work, m.spent = map[string]int64{"direct": work, "ring": work}, 0
+	cross, err := planner.Crossovers(rows, m)
+	if err != nil || len(cross) != 1 || cross[0].Size < 990 || cross[0].Size > 1020 {
+		t.Errorf("crossovers %+v, %v; want one at 1000 B", cross, err)
+	}
+	if m.spent > 0 {
+		t.Errorf("%d operations, though times at both ends are known", m.spent)
+	}
+}
+
 // Equal times go to the name that comes first, on every run.
 func TestPlanBreaksTiesByName(t *testing.T) {
 	topo, spec := dgx(t, 1)
