@@ -209,6 +209,9 @@ func (r *request) candidates(only string, pipeline int, left func(*Algorithm) bo
 			if err != nil {
 				return nil, err
 			}
+			if n == choices[0] && slices.ContainsFunc(out, s.SameButSlices) {
+				break // another name for it, here
+			}
 			out = append(out, s)
 		}
 	}
