@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 )
@@ -31,16 +32,16 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
 		kinds: make([]*kindMoves, len(s.Channels))}
 	for c, ch := range s.Channels {
+		if like := slices.IndexFunc(s.Channels[:c], func(o Channel) bool { return ch.SharesPrograms(&o) }); like >= 0 {
+			x.index[c], x.trees[c], x.kinds[c] = x.index[like], x.trees[like], x.kinds[like]
+			continue
+		}
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
 		if ch.Trees != nil {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks, sketch)
 		}
-		switch {
-		case ch.Kinds == nil:
-		case c > 0 && ch.Kinds == s.Channels[c-1].Kinds:
-			x.kinds[c] = x.kinds[c-1]
-		default:
+		if ch.Kinds != nil {
 			x.kinds[c] = newKindMoves(ch.Kinds)
 		}
 		for p, ph := range ch.Phases {

@@ -193,3 +193,16 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// Channels that have the very same programs are expanded once, whatever their slices.
+func TestCopiesOfAChannelAreExpandedOnce(t *testing.T) {
+	s := joinedTrees(rand.New(rand.NewPCG(1, 2)), 7, collective.AllGather)
+	s.Channels = append(s.Channels, s.Channels[0])
+	s.Channels[1].Slices = 5
+	x := NewExpander(s)
+	for p := range s.Channels[0].Phases {
+		if &x.trees[0][p].all[0] != &x.trees[1][p].all[0] {
+			t.Errorf("phase %d is expanded twice", p)
+		}
+	}
+}
