@@ -116,6 +116,50 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// TestLoadsHide: of loads that follow one another, most of what the later ones wait for hides behind bytes that other blocks load, but no
+// more than there are of these.
+func TestLoadsHide(t *testing.T) {
+	quick := work(t, collective.AllReduce, "two_shot", block.Pull, 64, 0).Time(costs()).Microseconds()
+	hidden := func(size units.Bytes) float64 {
+		line := 1.5 * float64(size) / 450e9 * 2 * 1e6
+		return quick + line - work(t, collective.AllReduce, "two_shot", block.Pull, size, 0).Time(costs()).Microseconds()
+	}
+	// One flag and the first result, two more results.
+	if got, want := hidden(768*units.MiB), pipelined*(2.5+1.5+1.5); math.Abs(got-want) > 0.01 {
+		t.Errorf("%.3f µs of waiting are hidden, want %.3f", got, want)
+	}
+	each := 64e3 / 4 / 450e9 * 2 * 1e6
+	if got, want := hidden(64000), pipelined*3*each; math.Abs(got-want) > 0.001 {
+		t.Errorf("%.4f µs of waiting are hidden behind loads of %.4f each", got, each)
+	}
+	if got := work(t, collective.ReduceScatter, "direct", block.Pull, 768*units.MiB, 0); got[len(got)-1].Local != 0 {
+		t.Errorf("one load hides %v", got[len(got)-1].Local)
+	}
+}
+
+// TestFlagsOfLargeLoads: what large messages cost more than small ones but for their bytes is their blocks' flags, however many loads
+// there are between two.
+func TestFlagsOfLargeLoads(t *testing.T) {
+	large := costs()
+	for i := range large.Curves {
+		if c := &large.Curves[i]; c.Protocol == "pull" {
+			more := c.Segments[0]
+			more.From, more.Alpha = 64*units.KiB, more.Alpha+units.Microsecond
+			c.Segments = append(c.Segments, more)
+		}
+	}
+	for algo, c := range map[string]struct {
+		kind  collective.Kind
+		flags float64
+	}{"direct": {collective.ReduceScatter, 1}, "two_shot": {collective.AllReduce, 2}} {
+		more := workUnder(t, large, c.kind, algo, block.Pull, units.MiB, 0).Time(large) -
+			workUnder(t, costs(), c.kind, algo, block.Pull, units.MiB, 0).Time(costs())
+		if got := more.Microseconds(); math.Abs(got-c.flags) > 0.3 { // a longer wait hides more
+			t.Errorf("%s: %.3f µs more, want %v", algo, got, c.flags)
+		}
+	}
+}
+
 // TestTakenBesides: words that go nowhere cost as much as what is stored where there are enough of
 // them for some threads to put while the others take, here five rounds of 16 bytes from three peers.
 func TestTakenBesides(t *testing.T) {

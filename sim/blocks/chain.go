@@ -14,8 +14,9 @@ import (
 type event struct {
 	at     float64 // ps
 	before *event
-	parts  Work // what the last step adds to the chain before
-	wire   Work // what is put with its message, on the link that takes longest
+	parts  Work    // what the last step adds to the chain before
+	wire   Work    // what is put with its message, on the link that takes longest
+	loads  float64 // ps that the bytes of a message that is loaded from a peer take on their way
 }
 
 // work is all of a chain.
@@ -24,6 +25,26 @@ func (e *event) work() (out Work) {
 		out = append(out, e.parts...)
 	}
 	return out
+}
+
+// pipelined is how much of what further loads wait for others use: a lane's blocks do not wait for one another, so that some load while
+// others wait. If it were 1, a further load would take no longer than its wait or its bytes, whichever is longer. Fitted on imported plans
+// of one channel on two H200 (docs/evidence/export.md).
+const pipelined = 0.8
+
+// hidden is the part of a chain's waiting in which other blocks load.
+func (e *event) hidden() units.Time {
+	ps, last := 0., (*event)(nil)
+	for ; e != nil; e = e.before {
+		if e.loads == 0 {
+			continue
+		}
+		if last != nil {
+			ps += min(last.at-e.at, last.loads)
+		}
+		last = e
+	}
+	return units.Time(pipelined * ps)
 }
 
 // latest is the one that ends last.
@@ -57,6 +78,7 @@ type run struct {
 	stored       units.Bytes // the largest message stored at peers since the last flag
 	storedAt     int         // at so many
 	loaded       bool        // some of it from this rank's memory
+	pulled       Part        // the largest message loaded from a peer since the last flag
 }
 
 // longest is the chain that ends last.
@@ -162,7 +184,7 @@ func (w *walk) signal(x *run, op *block.Op, value int64) error {
 		w.happened[place{peer, op.Lane, int(op.Line), x.rank, value}] = e
 	}
 	if op.Flags&block.Relaxed == 0 {
-		x.stored, x.storedAt, x.loaded = 0, 0, false
+		x.stored, x.storedAt, x.loaded, x.pulled = 0, 0, false, Part{}
 	}
 	return nil
 }
@@ -175,7 +197,7 @@ func (w *walk) raised(x *run, op *block.Op, peer int) (Work, error) {
 	case op.Flags&block.Relaxed != 0:
 		return Work{{Protocol: cost.RelaxedFlag, Messages: 1}}, nil
 	case x.stored == 0:
-		return Work{{Protocol: cost.Flag, Messages: 1}}, nil
+		return x.flag(), nil
 	}
 	r, err := w.route(x.rank, peer)
 	if err != nil {
@@ -187,7 +209,20 @@ func (w *walk) raised(x *run, op *block.Op, peer int) (Work, error) {
 		return Work{stored}, err
 	}
 	stored.Messages = 0
-	return Work{stored, {Protocol: cost.Flag, Messages: 1}}, err
+	return append(x.flag(), stored), err
+}
+
+// flag is one that orders what the lane's blocks have loaded. Larger messages take more blocks, each with a flag of its own, which is what
+// they cost more than the smallest but for their bytes: four loads of 4 KiB in a row take two H200 14.7 us by one block, 18.4 by 32 and
+// more, as four of 64 KiB (docs/measured/h200-2/links.csv, pull_pair_x4).
+func (x *run) flag() Work {
+	out := Work{{Protocol: cost.Flag, Messages: 1}}
+	if x.pulled.Bytes > 0 {
+		large, small := x.pulled, x.pulled
+		small.Bytes, small.Messages = 0, -large.Messages
+		out = append(out, large, small)
+	}
+	return out
 }
 
 // message is the arrival of what a rank sends now. Flags that the costs do not know are left out, so that
@@ -216,8 +251,8 @@ func (w *walk) then(e *event, parts Work) *event {
 }
 
 // multi loads, combines and stores. In the rank's own memory that takes what the shortest copy does: its bytes hide behind those that
-// cross links meanwhile (counted as well they make plans of one to 64 MiB too long). What it loads from peers costs what a pulled message
-// does without the flags around it, which the program raises by itself.
+// cross links meanwhile (counted as well they make plans of one to 64 MiB too long). What it loads from peers costs what the smallest
+// pulled message does without the flags around it, which the program raises by itself.
 func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 	from, loads := 0, 0
 	for _, s := range op.Sources {
@@ -234,15 +269,29 @@ func (w *walk) multi(x *run, op *block.Op, n units.Bytes) error {
 		if err != nil {
 			return err
 		}
-		sent.Bytes = n
+		if n > x.pulled.Bytes {
+			x.pulled = Part{Protocol: sent.Protocol, Bytes: n, Messages: sent.Messages}
+		}
 		e, err := w.message(x, from, sent,
 			Part{Protocol: cost.RelaxedFlag, Messages: -1}, Part{Protocol: cost.Flag, Messages: -1})
 		if err != nil {
 			return err
 		}
+		if e.loads, err = w.onTheWay(from, x.rank, sent.Protocol, n); err != nil {
+			return err
+		}
 		x.now = latest(x.now, e)
 	}
 	return nil
+}
+
+// onTheWay is what bytes take on their way to a rank, ps.
+func (w *walk) onTheWay(from, to int, protocol string, n units.Bytes) (longest float64, err error) {
+	r, err := w.route(from, to)
+	for _, h := range r.Hops {
+		longest = max(longest, w.ps(h, n))
+	}
+	return longest / w.costs.Transfer(r.Medium, protocol, n).Efficiency, err
 }
 
 // store notes what an operation stores at peers.

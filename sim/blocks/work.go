@@ -27,7 +27,7 @@ type Part struct {
 	Line     units.Time // of bytes at line rate
 	Latency  units.Time // of the topology's links, of all messages
 	Slower   units.Time // since data are not aligned
-	Local    units.Time // of operations in one GPU's memory
+	Local    units.Time // of operations in one GPU's memory; below 0: what blocks hide from one another
 }
 
 // Work is what a launch has to do.
@@ -69,9 +69,16 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 		line = data + (line-data)*min(1, float64(shape.Window)/float64(n))
 	}
 	for i := range parts {
-		parts[i].Line = units.Time(float64(parts[i].Line) * line / data)
+		longer := line / data
+		if parts[i].Protocol == cost.Request { // while nothing is loaded the other way they are in nobody's way
+			longer = min(1, max(0, 2-longer))
+		}
+		parts[i].Line = units.Time(float64(parts[i].Line) * longer)
 	}
 	work := append(chain.work(), parts...)
+	if t := chain.hidden(); t > 0 {
+		work = append(work, Part{Local: -t})
+	}
 	if lost, err := m.misaligned(); err != nil || lost > 0 {
 		return append(work, Part{Slower: lost}), err
 	}
@@ -138,7 +145,7 @@ func (w Work) time(p *cost.Profile) (t float64) {
 }
 
 func (x *Part) time(p *cost.Profile) float64 {
-	if known := x.Slower + x.Local; known > 0 {
+	if known := x.Slower + x.Local; known != 0 {
 		return float64(known)
 	}
 	c := p.Transfer(x.Medium, x.Protocol, x.Bytes)

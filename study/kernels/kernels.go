@@ -124,7 +124,7 @@ func Case(t *topology.Topology, s *schedule.Schedule, how cuda.Method, size unit
 	}
 	w, err := workOf(t, s, how, Floats(size), costs)
 	for _, x := range w {
-		if x.Local > 0 { // known, not fitted
+		if x.Local != 0 { // known, not fitted
 			c.Time -= x.Local
 			continue
 		}
