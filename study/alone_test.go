@@ -24,7 +24,7 @@ func TestARowIsThatOfItsSizeAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, kind := range kinds {
-			if (m.turn+i)%long.Or(6, 2) != 0 {
+			if (m.turn+i)%long.Or(12, 2) != 0 {
 				continue
 			}
 			search := study.Search{Budget: planner.BudgetOf(50 * time.Millisecond)}

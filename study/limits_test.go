@@ -96,7 +96,7 @@ func eachMachine(t *testing.T, ranks int, seeds uint64, visit func(t *testing.T,
 // links, and where the graph of all transfers is small, by all cuts and paths of it.
 func TestNCCLKeepsToTheLinks(t *testing.T) {
 	var seen atomic.Int64
-	eachMachine(t, long.Or(80, 256), long.Or[uint64](1, 8), func(t *testing.T, m machine) {
+	eachMachine(t, long.Or(32, 256), long.Or[uint64](1, 8), func(t *testing.T, m machine) {
 		topo := m.Topology
 		r, err := study.NCCL(topo, nil, nccl.Options{})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/report"
 )
 
@@ -154,7 +155,10 @@ func TestFaultsInFiles(t *testing.T) {
 	if d := examine(t, collected(t)); len(d.Findings) > 0 || !d.Healthy {
 		t.Fatalf("healthy: %+v %v", d.Findings, d.Notes)
 	}
-	for _, p := range plantedTexts {
+	for i, p := range plantedTexts {
+		if !long.Given() && i%3 != 0 {
+			continue
+		}
 		files := collected(t)
 		p.in(t, files)
 		d := examine(t, files)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"railyard/internal/long"
 	"railyard/report/table"
 )
 
@@ -34,9 +35,10 @@ var documentCommands = []struct {
 	{"search", "capacity step --top 10 dgx-h100 -w llama-3-8b --fix global-batch=16,zero=1"},
 }
 
-// TestDocumentsOfCommands: each answer fits 120 columns in text, --why a screen, and matches its schema in docs as JSON.
+// TestDocumentsOfCommands: each answer fits 120 columns in text, --why a screen, and matches its schema in docs as JSON; by default every
+// other is asked for in text.
 func TestDocumentsOfCommands(t *testing.T) {
-	for _, c := range documentCommands {
+	for i, c := range documentCommands {
 		var args []string
 		for _, a := range strings.Fields(c.args) {
 			if strings.HasPrefix(a, "dp2_") {
@@ -44,7 +46,10 @@ func TestDocumentsOfCommands(t *testing.T) {
 			}
 			args = append(args, a)
 		}
-		text := answered(t, args)
+		text := ""
+		if long.Given() || i%2 == 0 {
+			text = answered(t, args)
+		}
 		for _, line := range strings.Split(text, "\n") {
 			if n := utf8.RuneCountInString(line); n > table.Columns {
 				t.Errorf("%s: a line of %d characters: %s", c.args, n, line)

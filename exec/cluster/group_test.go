@@ -42,6 +42,7 @@ func TestRanksWorkTogether(t *testing.T) {
 }
 
 func TestLostRank(t *testing.T) {
+	t.Parallel() // it waits, mostly
 	for _, rank := range []int{0, 2} {
 		t.Run(fmt.Sprintf("killed %d", rank), func(t *testing.T) {
 			r := newRun(t, 4)
@@ -51,6 +52,7 @@ func TestLostRank(t *testing.T) {
 			r.allSay(slices.Delete(slices.Clone(all), rank, rank+1), fmt.Sprintf("lost rank %d on n%[1]d: ", rank))
 		})
 		t.Run(fmt.Sprintf("stopped %d", rank), func(t *testing.T) {
+			t.Parallel()
 			r := newRun(t, 4, "RAILYARD_TEST_DEAD=6s")
 			all := r.start(0, 1, 2, 3)
 			r.ready(all)
@@ -113,12 +115,14 @@ func TestDeclined(t *testing.T) {
 }
 
 func TestMissingRank(t *testing.T) {
+	t.Parallel() // it waits, mostly
 	r := newRun(t, 4, "RAILYARD_TEST_WAIT=4s")
 	r.allSay(r.start(0, 1, 2), "did not join: rank 3 (waited 4s")
 }
 
 // TestMissingRoot: each of the others says that rank 0 is not there, for itself: nobody else could.
 func TestMissingRoot(t *testing.T) {
+	t.Parallel() // it waits, mostly
 	r := newRun(t, 3, "RAILYARD_TEST_WAIT=1s")
 	for i, p := range r.start(1, 2) {
 		r.allSay([]*process{p}, fmt.Sprintf("rank %d on n%[1]d: rank 0 does not answer at %s: connection refused (waited 1s)", i+1, r.root))
@@ -164,6 +168,7 @@ func TestDisagreement(t *testing.T) {
 }
 
 func TestOtherSecret(t *testing.T) {
+	t.Parallel() // it waits, mostly
 	r := newRun(t, 3, "RAILYARD_TEST_WAIT=5s")
 	all := r.start(0, 1)
 	other := r.startWith(2, "RAILYARD_SECRET_FILE="+secretFile(t, "b"))
