@@ -5,7 +5,7 @@
 //   g++ -std=c++20 -O2 -I$P/include -I$P/build/include -I/usr/local/cuda/include mscclpp.cc -o mscclpp
 //     -L$P/build/lib -lmscclpp_nccl -lmscclpp_collectives -lmscclpp -L/usr/local/cuda/lib64 -lcudart -Wl,-rpath,$P/build/lib
 //   ./mscclpp -g 2 -d float32,bfloat16 -b 1024 -e 67108864 --run NAME > peers.csv    # its own all-reduce and all-gather
-//   ./mscclpp -g 2 -b 1024 -e 67108864 two_shot.json ring.json    # plans, for input and output in two buffers
+//   ./mscclpp -g 2 -b 1024 -e 67108864 two_shot.json ring.json    # plans, in one buffer or two as they say
 //
 // One process a GPU; 5 warm-ups, then 20 operations in a CUDA graph that is replayed 20 times back
 // to back with events between the replays, the first replay not counted; the slowest GPU's time
@@ -193,16 +193,21 @@ struct Rank {
     barrier();
   }
 
-  // row checks and times one operation; rank 0 prints it.
-  void row(const Collective& c, const std::string& algo, const std::string& proto, size_t size,
+  // row checks and times one operation, in one buffer or in two; rank 0 prints it.
+  void row(const Collective& c, const std::string& algo, const std::string& proto, size_t size, bool inPlace,
            const std::function<void(char* in, char* out)>& operation) {
-    auto run = [&] { operation(in.get(), out.get()); };
+    char *from = in.get(), *to = out.get();
+    if (inPlace) {  // a rank's part lies at its place in the whole
+      from = to + (c.in(size) < c.out(size) ? rank * c.in(size) : 0);
+      to += c.out(size) < c.in(size) ? rank * c.out(size) : 0;
+    }
+    auto run = [&] { operation(from, to); };
     if (!together([&] { run(); CUDA(cudaStreamSynchronize(stream)); })) {  // connects
       if (rank == 0) refused(c, algo, proto, size);
       barrier();
       return;
     }
-    shared->wrong[rank] = wrong(c, run, in.get(), out.get(), size);
+    shared->wrong[rank] = wrong(c, run, from, to, size);
     if (args.gpus <= devices()) replays(run, shared->times[rank]);
     else barrier();
     if (rank == 0) print(c, algo, proto, size);
@@ -253,10 +258,10 @@ struct Rank {
   void natives() {
     ncclDataType_t type = element.bfloat16 ? ncclBfloat16 : ncclFloat32;
     for (size_t s : sizes()) {
-      row(collective("allreduce", args.gpus), "native", "mscclpp", s, [&](char* in, char* out) {
+      row(collective("allreduce", args.gpus), "native", "mscclpp", s, false, [&](char* in, char* out) {
         nccl(ncclAllReduce(in, out, s / element.bytes(), type, ncclSum, ncclComm, stream));
       });
-      row(collective("allgather", args.gpus), "native", "mscclpp", s, [&](char* in, char* out) {
+      row(collective("allgather", args.gpus), "native", "mscclpp", s, false, [&](char* in, char* out) {
         nccl(ncclAllGather(in, out, s / args.gpus / element.bytes(), type, ncclComm, stream));
       });
     }
@@ -264,13 +269,12 @@ struct Rank {
 
   void plan(const std::string& file) {
     mscclpp::ExecutionPlan p(file, rank);
-    if (p.isInPlace()) throw std::runtime_error(file + ": is for one buffer; export it without --in-place");
     Collective c = collective(p.collective(), args.gpus);
     auto type = element.bfloat16 ? mscclpp::DataType::BFLOAT16 : mscclpp::DataType::FLOAT32;
     for (size_t s : sizes()) {
       if (s < p.minMessageSize() || s > p.maxMessageSize()) continue;
       mscclpp::Executor executor(comm);
-      row(c, std::filesystem::path(file).stem(), "mscclpp_plan", s, [&](char* in, char* out) {
+      row(c, std::filesystem::path(file).stem(), "mscclpp_plan", s, p.isInPlace(), [&](char* in, char* out) {
         executor.execute(rank, in, out, c.in(s), c.out(s), type, p, stream);
       });
     }
