@@ -234,13 +234,14 @@ func plansNearTheBound(t *testing.T, topo *topology.Topology) {
 // Over a thousand nodes whose tiers are not all of one size, plans come near the bound with latencies, too: one flat tier is a candidate
 // beside those of groups.
 func TestUnevenTiersReachTheBound(t *testing.T) {
+	long.Only(t)
 	all := []collective.Kind{collective.ReduceScatter, collective.AllReduce, collective.AllGather}
-	for _, nodes := range long.Or([]int{992}, []int{992, 1000, 2000}) {
+	for _, nodes := range []int{992, 1000, 2000} {
 		topo, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{Nodes: nodes})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range long.Or(all[:1], all) {
+		for _, kind := range all {
 			row := bestOf(t, topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "line", "")
 			if share := row.OfBound(); share < 0.95 || share > 1 {
 				t.Errorf("%d nodes, %v by %s: %.2f %% of the bound", nodes, kind, planner.Name(row.Schedule), 100*share)
@@ -252,12 +253,13 @@ func TestUnevenTiersReachTheBound(t *testing.T) {
 // Where a network of over a thousand nodes has lost a spine, its nodes are alike in few classes, and plans come as near the bound as on the
 // whole machine.
 func TestNetworksWithoutASpineReachTheBound(t *testing.T) {
+	long.Only(t)
 	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: 992})
 	if err != nil {
 		t.Fatal(err)
 	}
 	topo = degrade(t, topo.WithoutInNetwork(), "switch:spine3")
-	for _, kind := range long.Or([]collective.Kind{collective.ReduceScatter}, []collective.Kind{collective.ReduceScatter, collective.AllReduce}) {
+	for _, kind := range []collective.Kind{collective.ReduceScatter, collective.AllReduce} {
 		row := bestOf(t, topo, collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, "ideal", "")
 		if share := row.OfBound(); share < 0.99 || share > 1 {
 			t.Errorf("%v by %s: %.2f %% of the bound", kind, planner.Name(row.Schedule), 100*share)

@@ -29,7 +29,7 @@ var documentCommands = []struct {
 	{"crossing", "topo show dgx-h100 --nodes 2 0 8 -s 1G"},
 	{"cost", "capacity size superpod-h100 --nodes 32"},
 	{"limits", "capacity what-if leaf-spine-roce --nodes 18 --job 16 -c all_reduce -s 64M"},
-	{"what-if", "capacity what-if dgx-h100 --nodes 2 -c all_reduce -s 1G --fail nic:node1/nic3"},
+	{"what-if", "capacity what-if dgx-h100 --nodes 2 -c all_reduce -s 1M --fail nic:node1/nic3"},
 	{"step", "capacity step superpod-h100 --nodes 2 -w llama-3-8b --layout dp2_tp4_pp2_zero1_mb1_gb8_sp"},
 	{"step", "capacity step dgx-a100 -w resnet-50 --fix zero=0,micro-batch=32"},
 	{"search", "capacity step --top 10 dgx-h100 -w llama-3-8b --fix global-batch=16,zero=1"},

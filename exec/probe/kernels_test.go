@@ -49,7 +49,7 @@ func TestMessagesArrive(t *testing.T) {
 	for _, cmd := range []*exec.Cmd{
 		exec.CommandContext(t.Context(), gxx, "-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-maybe-uninitialized",
 			"-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc"), "-lpthread"),
-		exec.CommandContext(t.Context(), program, strconv.Itoa(long.Or(3, 1))),
+		exec.CommandContext(t.Context(), program, strconv.Itoa(long.Or(6, 1))),
 	} {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
