@@ -15,8 +15,8 @@ type Crossover struct {
 	From, To *schedule.Schedule
 }
 
-// Crossovers finds the sizes at which the best family changes, between neighbouring
-// rows to within 1 %, by the times of the two schedules concerned.
+// Crossovers finds the sizes at which the best family changes, between neighbouring rows, by the times of the two schedules concerned: to
+// within 1 %, or where these take long to find out, to where the lines between the times that are known meet.
 func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
 	var out []Crossover
 	for i := 1; i < len(rows); i++ {

@@ -76,4 +76,6 @@ type Result struct {
 	Stream   []time.Duration   // the same, launched one by one on a stream: one for each round
 	Wrong    int64             // elements and guard bytes that are not what they should be; −1: not checked
 	Launches int               // operations that ran, checked and timed ones
+	// Specialised: the plan was compiled into the kernel, as Method asked and its operations allowed.
+	Specialised bool
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"railyard/exec/cuda/driver"
 	"railyard/model/block"
@@ -48,6 +49,10 @@ type programOp struct {
 }
 
 func (o *programOp) memory() *memory { return o.m }
+
+func (o *programOp) specialised() bool {
+	return slices.ContainsFunc(o.special, func(key string) bool { return key != "" })
+}
 
 // close unloads specialised kernels; interpreters serve other programs, too.
 func (o *programOp) close() error {

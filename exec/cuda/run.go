@@ -34,6 +34,9 @@ func (n *Node) Run(ctx context.Context, s *schedule.Schedule, cfg Config, how Me
 func (n *Node) run(ctx context.Context, op operation, cfg Config) (*Result, error) {
 	r := &runner{n: n, op: op, cfg: cfg, ctx: ctx}
 	out, err := r.all()
+	if x, ok := op.(*programOp); ok && out != nil {
+		out.Specialised = x.specialised()
+	}
 	if n.after(err); n.Abandoned() {
 		return out, err
 	}

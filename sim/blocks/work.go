@@ -43,7 +43,8 @@ type Shape struct {
 // Of is the work of a schedule's program under some costs, which say what its longest chain is.
 // Bytes take what the schedule's messages do at line rate, where phases follow one another
 // that load different links. Where operations pass on what they read, phases overlap, all
-// but a window of each message (see Window): then the fullest link is all that is left.
+// but a window of each message (see Window): then the fullest link is all that is left. Of
+// loads in a row most of what the later ones wait for hides behind these bytes (see pipelined).
 func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units.Bytes, shape Shape, costs *cost.Profile) (Work, error) {
 	if p.Ranks > t.NumRanks() {
 		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())

@@ -230,6 +230,7 @@ func (f *Sweep) measure(ctx context.Context, node *cuda.Node, baselines map[bool
 		row.Error = err.Error()
 		return row
 	}
+	row.Specialised = r.Specialised // long plans are not, whoever asks
 	us := func(d time.Duration) *float64 { return new(float64(d.Nanoseconds()) / 1e3) }
 	sum := measurement.Summarise(r.Times)
 	row.Median, row.Min, row.P95, row.P99 = us(sum.Median), us(sum.Min), us(sum.P95), us(sum.P99)
