@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -12,50 +13,53 @@ import (
 // Crossover is a size from which on another family is best.
 type Crossover struct {
 	Size     units.Bytes
+	About    bool // not to within 1 %, but where the lines between times at other sizes meet
 	From, To *schedule.Schedule
 }
 
 // Crossovers finds the sizes at which the best family changes, between neighbouring rows, by the times of the two schedules concerned: to
-// within 1 %, or where these take long to find out, to where the lines between the times that are known meet.
-func Crossovers(rows []Row, score Scorer) ([]Crossover, error) {
+// within 1 %, or where these take long to find out for a budget (0: DefaultBudget), to where the lines between the times that are known
+// meet.
+func Crossovers(rows []Row, score Scorer, budget Budget) ([]Crossover, error) {
 	var out []Crossover
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1], rows[i]
 		if family(a.Schedule) == family(b.Schedule) {
 			continue
 		}
-		at, err := meeting(&a, &b, score)
+		at, about, err := meeting(&a, &b, score, budget)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Crossover{at, a.Schedule, b.Schedule})
+		out = append(out, Crossover{at, about, a.Schedule, b.Schedule})
 	}
 	return out, nil
 }
 
-// toMeet is which part of the work of a row it may take to find out where its schedule meets the next one's, but for their times at both
+// toMeet is which part of the budget of a row it may take to find out where its schedule meets the next one's, but for their times at both
 // ends: a crossing is looked at, a row is used.
 const toMeet = 8
 
 // meeting is the size from which on the schedule of b is faster than that of a, between
-// their rows, to within 1 %, or where both take the same; less closely where times take long to find out (see toMeet). Times grow
+// their rows, to within 1 %, or where both take the same; only about so where times take long to find out (see toMeet). Times grow
 // about linearly between two sizes: where their lines meet is looked at next, from both sides (the Illinois method of false
 // position: M. Dowell, P. Jarratt, 1971), and every third time the middle, so that it takes no more steps than three bisections
 // would.
-func meeting(a, b *Row, score Scorer) (units.Bytes, error) {
+func meeting(a, b *Row, score Scorer, budget Budget) (at units.Bytes, about bool, err error) {
 	score.Begin() // whatever sizes were planned before
-	x := &meet{score: score, before: a.Schedule, after: b.Schedule, lo: a.Size, hi: b.Size}
-	err := x.ends(a, b)
+	most := int64(cmp.Or(budget, DefaultBudget)) / toMeet
+	x := &meet{score: score, most: most, before: a.Schedule, after: b.Schedule, lo: a.Size, hi: b.Size}
+	err = x.ends(a, b)
 	for step := 1; err == nil && x.hi-x.lo > max(1, x.lo/100); step++ {
 		if !x.affords() {
-			return x.between(false), nil
+			return x.between(false), true, nil
 		}
 		err = x.closer(step%3 == 0)
 	}
-	if err != nil && !errors.Is(err, ErrTooLarge) {
-		return 0, err
+	if errors.Is(err, ErrTooLarge) {
+		return x.hi, true, nil
 	}
-	return x.hi, nil
+	return x.hi, false, err
 }
 
 // alike is by which part times differ that are the same to who chooses; where looks are dear, by as much as the few that are left would
@@ -68,6 +72,7 @@ func (x *meet) alike() float64 {
 // meet is where one schedule becomes faster than another: between lo, by lead behind, and hi.
 type meet struct {
 	score         Scorer
+	most          int64 // operations that may be spent
 	before, after *schedule.Schedule
 	lo, hi        units.Bytes
 	lead, lag     float64 // of the one before, at lo and hi, in picoseconds; not as it is, but less, where one end stays (see closer)
@@ -97,7 +102,7 @@ func (r *Row) timeOf(s *schedule.Schedule, score Scorer) (units.Time, error) {
 // affords reports whether there is work left to look once more.
 func (x *meet) affords() bool {
 	next := x.score.Work(x.before) + x.score.Work(x.after)
-	return x.score.Spent()+next <= int64(DefaultBudget)/toMeet
+	return x.score.Spent()+next <= x.most
 }
 
 // between is where the lines meet, or the middle.

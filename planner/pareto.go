@@ -29,7 +29,10 @@ type FrontPoint struct {
 }
 
 // SizeRange is from the first size to the last one, both included.
-type SizeRange struct{ From, To units.Bytes }
+type SizeRange struct {
+	From, To units.Bytes
+	About    bool // the last one, see Crossover
+}
 
 // PerByte is the time of a byte at the large size, in picoseconds.
 func (p *FrontPoint) PerByte(large units.Bytes) float64 { return float64(p.Transfer) / float64(large) }
@@ -128,7 +131,7 @@ func (x *frontSearch) points(rows []Row) (*Front, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := bestRanges(rows, x.score)
+	best, err := bestRanges(rows, x.score, x.budget)
 	if err != nil {
 		return nil, err
 	}
@@ -182,23 +185,23 @@ func (x *frontSearch) untied(rows []Row) ([]Row, error) {
 
 // bestRanges are the sizes at which each schedule is the best, from the rows of all
 // sizes; between neighbours, found as in Crossovers.
-func bestRanges(rows []Row, score Scorer) (map[*schedule.Schedule][]SizeRange, error) {
+func bestRanges(rows []Row, score Scorer, budget Budget) (map[*schedule.Schedule][]SizeRange, error) {
 	out := map[*schedule.Schedule][]SizeRange{}
 	from := rows[0].Size
 	for i := range rows {
 		s, to := rows[i].Schedule, rows[i].Size
-		next := units.Bytes(0)
+		next, about := units.Bytes(0), false
 		if i+1 < len(rows) {
 			if rows[i+1].Schedule == s {
 				continue
 			}
 			var err error
-			if next, err = meeting(&rows[i], &rows[i+1], score); err != nil {
+			if next, about, err = meeting(&rows[i], &rows[i+1], score, budget); err != nil {
 				return nil, err
 			}
 			to = next - 1
 		}
-		out[s] = append(out[s], SizeRange{from, to})
+		out[s] = append(out[s], SizeRange{from, to, about})
 		from = next
 	}
 	return out, nil

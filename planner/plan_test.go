@@ -86,14 +86,14 @@ func TestPlanFindsBestAndCrossover(t *testing.T) {
 		if estimate == 1 && m.scored["knomial"] > 0 {
 			t.Error("a candidate that cannot win was scored")
 		}
-		cross, err := planner.Crossovers(rows, m)
+		cross, err := planner.Crossovers(rows, m, 0)
 		if err != nil || len(cross) != 1 || cross[0].Size < 1000 || cross[0].Size > 1020 {
 			t.Errorf("crossovers %+v, %v; want one at 1000 B", cross, err)
 		}
 	}
 }
 
-// Where times take long to find out, lines between the sizes that were planned say where schedules meet.
+// Where times take long to find out for a budget, lines between the sizes that were planned say about where schedules meet.
 func TestDearSchedulesMeetWhereTheirLinesDo(t *testing.T) {
 	topo, spec := dgx(t, 1)
 	m := &model{alpha: map[string]units.Time{"direct": 1e3, "ring": 1e5}, beta: map[string]units.Time{"direct": 100, "ring": 1},
@@ -104,12 +104,18 @@ func TestDearSchedulesMeetWhereTheirLinesDo(t *testing.T) {
 	}
 	const work = int64(planner.DefaultBudget) / 8
 	m.work, m.spent = map[string]int64{"direct": work, "ring": work}, 0
-	cross, err := planner.Crossovers(rows, m)
-	if err != nil || len(cross) != 1 || cross[0].Size < 990 || cross[0].Size > 1020 {
-		t.Errorf("crossovers %+v, %v; want one at 1000 B", cross, err)
-	}
-	if m.spent > 0 {
-		t.Errorf("%d operations, though times at both ends are known", m.spent)
+	for _, c := range []struct {
+		budget planner.Budget
+		about  bool
+	}{{0, true}, {64 * planner.DefaultBudget, false}, {planner.DefaultBudget, true}} {
+		m.spent = 0
+		cross, err := planner.Crossovers(rows, m, c.budget)
+		if err != nil || len(cross) != 1 || cross[0].Size < 990 || cross[0].Size > 1020 || cross[0].About != c.about {
+			t.Errorf("budget %d: crossovers %+v, %v; want one at 1000 B, about so: %v", c.budget, cross, err, c.about)
+		}
+		if (m.spent == 0) != c.about {
+			t.Errorf("budget %d: %d operations, though times at both ends are known", c.budget, m.spent)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ func crossoverDocument() *report.CrossoverDocument {
 		{Topology: "other", Hash: "00aa", Profile: "test", Ranks: 2, Bands: []report.Band{band(1024, 1<<30, "ring")},
 			Rows: []report.CrossoverSize{size(1024, "ring", 3, "", 0), size(1<<30, "ring", 3000, "", 0)}},
 	}}
+	d.Topologies[0].Bands[1].About = true
 	for i := range d.Topologies {
 		d.Topologies[i].Close()
 	}

@@ -40,6 +40,7 @@ func degradedDocument() *report.PlanDocument {
 	d.Rows[0].HealthyUS, d.Rows[0].Slowdown = 4, 1.125
 	d.Rows[1].HealthyUS, d.Rows[1].Slowdown = 4175.25, 1
 	d.Rows[1].KeptUS, d.Rows[1].KeptTooLarge = 6262.875, true
+	d.Crossovers[0].About = true
 	return d
 }
 
@@ -52,7 +53,7 @@ func loadedDocument() *report.PlanDocument {
 	d.Counts = &report.Counts{File: "c.csv", LargestRow: 1024, Total: 3584, ZeroPairs: 40}
 	d.Pareto = &report.Pareto{SmallBytes: 8, LargeBytes: 1 << 30, Points: []report.ParetoPoint{
 		{Schedule: "direct/ll", LatencyUS: 2.25, LargeUS: 30000, PerByte: 27.94, AlgBW: 35.8, BusBW: 62.6, Pareto: true,
-			Best: []report.SizeRange{{From: 1024, To: 1047552}, {From: 1 << 21, To: 1 << 21}}},
+			Best: []report.SizeRange{{From: 1024, To: 1047552, About: true}, {From: 1 << 21, To: 1 << 21}}},
 		{Schedule: "tree", LatencyUS: 3, LargeUS: 40000, PerByte: 37.25, AlgBW: 26.8, BusBW: 47,
 			Best: []report.SizeRange{{From: 1047553, To: 1<<20 - 1}}},
 		{Schedule: "ring/ll", LatencyUS: 9, LargeUS: 8000, PerByte: 7.45, AlgBW: 134.2, BusBW: 234.9, Pareto: true,

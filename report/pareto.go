@@ -21,6 +21,7 @@ type ParetoPoint struct {
 
 // SizeRange is from the first size to the last one.
 type SizeRange struct {
-	From int64 `json:"from_bytes" text:"from"`
-	To   int64 `json:"to_bytes" text:"to"`
+	From  int64 `json:"from_bytes" text:"from"`
+	To    int64 `json:"to_bytes" text:"to"`
+	About bool  `json:"to_approximate,omitempty" text:"" join:" " yes:"or so" doc:"where lines between other sizes meet"`
 }

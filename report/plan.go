@@ -80,6 +80,7 @@ type WhyRow struct {
 // CrossoverRow is a size from which on another schedule is best.
 type CrossoverRow struct {
 	SizeBytes int64  `json:"size_bytes" wide:"from"`
+	About     bool   `json:"approximate,omitempty" wide:"" join:" " yes:"or so" doc:"where lines between other sizes meet"`
 	From      string `json:"from" wide:"instead of"`
 	To        string `json:"to" wide:"best"`
 }

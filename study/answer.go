@@ -185,7 +185,7 @@ func (a *Answer) Crossovers() ([]planner.Crossover, error) {
 	for i := range a.Rows {
 		rows[i] = a.Rows[i].Row
 	}
-	return planner.Crossovers(rows, a.score)
+	return planner.Crossovers(rows, a.score, a.Question.asked.Search.Budget)
 }
 
 // takeOver puts a plan of the whole machine in the place of one for what is left.

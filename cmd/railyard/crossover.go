@@ -87,7 +87,8 @@ func (p *planned) crossovers() (*report.CrossoverTopology, error) {
 	}
 	from, best := p.Rows[0].Size, planner.Family(p.Rows[0].Schedule)
 	for _, c := range crossings {
-		out.Bands = append(out.Bands, report.Band{SizeRange: report.SizeRange{From: int64(from), To: int64(c.Size - 1)}, Best: best})
+		out.Bands = append(out.Bands, report.Band{Best: best,
+			SizeRange: report.SizeRange{From: int64(from), To: int64(c.Size - 1), About: c.About}})
 		from, best = c.Size, planner.Family(c.To)
 	}
 	last := p.Rows[len(p.Rows)-1].Size

@@ -169,7 +169,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 	}
 	crossings, err := p.Crossovers()
 	for _, c := range crossings {
-		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), From: planner.Name(c.From),
+		d.Crossovers = append(d.Crossovers, report.CrossoverRow{SizeBytes: int64(c.Size), About: c.About, From: planner.Name(c.From),
 			To: planner.Name(c.To)})
 	}
 	d.Pareto, d.Counts = p.pareto(), p.counts.describe()
@@ -189,7 +189,7 @@ func (p *planned) pareto() *report.Pareto {
 			LargeUS: x.Transfer.Microseconds(), PerByte: x.PerByte(p.Pareto.Large),
 			AlgBW: alg, BusBW: bus, Pareto: x.OnFront, Best: []report.SizeRange{}}
 		for _, r := range x.Best {
-			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To)})
+			point.Best = append(point.Best, report.SizeRange{From: int64(r.From), To: int64(r.To), About: r.About})
 		}
 		out.Points = append(out.Points, point)
 	}
