@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -65,9 +66,11 @@ type GPU struct {
 	Products  map[Precision]Product `file:"products"`
 	Attention Attention             `file:"attention,optional"`
 	Flash     Attention             `file:"flash_attention_2,optional"` // by FlashAttention-2's kernels, where they were measured
-	Source    string                `file:"source,need"`
-	Date      string                `file:"date,date"`
-	Notes     []string              // which constants were measured on another GPU
+	// SoftmaxHead is the size of heads at which the exponentials of attention's scores take as long as the products.
+	SoftmaxHead float64  `file:"softmax_head,hi=4096"`
+	Source      string   `file:"source,need"`
+	Date        string   `file:"date,date"`
+	Notes       []string // which constants were measured on another GPU
 }
 
 // Product is the fitted cost of a matrix product of m×k by k×n: Launch +
@@ -83,13 +86,14 @@ type Product struct {
 	Source   string  `file:"source,need"`
 }
 
-// Attention is the fitted cost of fused causal attention over s tokens: Launch +
+// Attention is the fitted cost of fused causal attention over s tokens with heads of 128: Launch +
 // FLOP/(peak·Efficiency)·(1 + HalfLength/s).
 type Attention struct {
 	Launch     units.Time `file:"launch,need,most=1s"`
 	Efficiency float64    `file:"efficiency,default=1,lo=0.0001,hi=1"`
 	HalfLength float64    `file:"half_length,default=1"`             // tokens at which half the efficiency is reached
 	Backward   float64    `file:"backward,default=1,lo=0.0001,hi=1"` // efficiency of the backward pass over that of the forward pass
+	Steady     float64    `file:"steady,default=1,lo=0.0001,hi=1"`   // as of products; 1 where they were measured without pause
 	Error      float64    `file:"error,default=1"`
 	Source     string     `file:"source,need"`
 }
@@ -119,9 +123,9 @@ func (g *GPU) NotesFor(p Precision) []string {
 	return out
 }
 
-// Of is the GPU of a topology's ranks, which have to be of one model.
+// Of is the GPU of a topology's ranks, which have to be of one model, with the power that it has there.
 func Of(t *topology.Topology) (*GPU, error) {
-	name := ""
+	name, power := "", 0.0
 	for _, d := range t.Ranks() {
 		m := t.Devices()[d].Model
 		if m < 0 {
@@ -129,7 +133,7 @@ func Of(t *topology.Topology) (*GPU, error) {
 		}
 		switch n := t.Models()[m].Name; {
 		case name == "":
-			name = n
+			name, power = n, t.Models()[m].Power
 		case name != n:
 			return nil, fmt.Errorf("%s has GPUs of several models (%s, %s): a step is as slow as the slowest; name it with --gpu",
 				t.Name(), name, n)
@@ -139,5 +143,16 @@ func Of(t *topology.Topology) (*GPU, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: GPU model %w: name a known one with --gpu", t.Name(), err)
 	}
-	return g, nil
+	return g.limited(power), nil
+}
+
+// limited is the GPU with another power limit; 0 is its own. Power goes with the cube of the clock: with its square by the voltage,
+// which follows it (arXiv 1905.11012, section 2).
+func (g *GPU) limited(watts float64) *GPU {
+	if watts == 0 || g.Power == 0 {
+		return g
+	}
+	out := *g
+	out.Power, out.Clock = watts, g.Clock*math.Cbrt(watts/g.Power)
+	return &out
 }

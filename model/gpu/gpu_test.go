@@ -32,7 +32,7 @@ func TestNoWorkBeatsThePeak(t *testing.T) {
 					t.Errorf("%s %s: a product of %g³ is faster than the peak", name, p, n)
 				}
 			}
-			if p != gpu.FP8 && 1e15/g.Attend(p, 1e15, 65536, false, false).Seconds() > peak {
+			if p != gpu.FP8 && 1e15/g.Attend(p, gpu.Attended{FLOP: 1e15, Tokens: 65536, Head: 1024}).Seconds() > peak {
 				t.Errorf("%s %s: attention is faster than the peak", name, p)
 			}
 		}
@@ -85,7 +85,7 @@ func TestOf(t *testing.T) {
 }
 
 func TestBorrowedConstantsAreNoted(t *testing.T) {
-	if g := get(t, "v100"); len(g.Notes) != 3 || g.Attention != get(t, "a100").Attention {
+	if g := get(t, "v100"); len(g.Notes) != 2 || g.Attention != get(t, "a100").Attention {
 		t.Errorf("v100: %q", g.Notes)
 	}
 	if g := get(t, "p100"); g.Products[gpu.FP16] != get(t, "v100").Products[gpu.FP16] || len(g.NotesFor(gpu.FP16)) < 2 {
@@ -150,6 +150,63 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestProductsTakeTheirBytes: no product is faster than its operands and its result cross the memory once. Batched products of
+// attention on V100 (512 tokens, heads of 64) took 0.72 of that by the fit alone.
+func TestProductsTakeTheirBytes(t *testing.T) {
+	for _, name := range gpu.Names() {
+		g := get(t, name)
+		for p := range g.Peak {
+			for _, c := range [][4]float64{{512, 512, 64, 128}, {512, 64, 512, 128}, {1, 4096, 4096, 1}, {8192, 8, 8192, 4}} {
+				e := float64(p.Bytes())
+				bytes := c[3] * (e*(c[0]*c[2]+c[2]*c[1]) + max(e, 2)*c[0]*c[1])
+				if rate := bytes / g.MatMul(p, c[0], c[1], c[2], c[3], 0).Seconds(); rate > float64(g.Bandwidth) {
+					t.Errorf("%s %s: %v moves %.0f GB/s, of %s", name, p, c, rate/1e9, g.Bandwidth)
+				}
+			}
+		}
+		if bytes := 1e9; bytes/g.Attend(gpu.BF16, gpu.Attended{Bytes: bytes, Tokens: 128, Head: 64}).Seconds() > float64(g.Bandwidth) {
+			t.Errorf("%s: attention reads faster than its memory", name)
+		}
+	}
+}
+
+// TestSmallHeadsTakeLonger: for as many FLOP, the more so where exponentials are slower beside products, and less so in the
+// backward pass, which multiplies more for each.
+func TestSmallHeadsTakeLonger(t *testing.T) {
+	took := func(name string, head float64, backward bool) float64 {
+		return get(t, name).Attend(gpu.BF16, gpu.Attended{FLOP: 1e13, Tokens: 4096, Head: head, Backward: backward}).Seconds()
+	}
+	last := 1.0
+	for _, name := range []string{"a100", "h100", "b200"} {
+		forward, back := took(name, 64, false)/took(name, 128, false), took(name, 64, true)/took(name, 128, true)
+		if !(forward > last && 1 < back && back < forward) || took(name, 256, false) != took(name, 128, false) {
+			t.Errorf("%s: heads of 64 take %.2f and, backward, %.2f of those of 128", name, forward, back)
+		}
+		last = forward
+	}
+}
+
+// TestTopologiesSayThePower: DGX-2's V100 have 350 W. More power brings back the clock of single products and no more.
+func TestTopologiesSayThePower(t *testing.T) {
+	rate := func(set ...string) float64 {
+		top, err := topology.Load(topologies.Source, "dgx2", topology.Options{Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := gpu.Of(top)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 2 * 16384 * 16384 * 16384 / g.MatMul(gpu.FP16, 16384, 16384, 16384, 1, 0).Seconds()
+	}
+	v100 := get(t, "v100")
+	most := v100.Peak[gpu.FP16] * v100.Products[gpu.FP16].Efficiency
+	own, dgx2, all := rate("models.v100.power=300"), rate(), rate("models.v100.power=3000")
+	if math.Abs(dgx2/own-math.Cbrt(350.0/300)) > 0.005 || all > most || all < 0.97*most {
+		t.Errorf("%.1f, %.1f and %.1f TFLOP/s with 300, 350 and 3,000 W, single ones %.1f", own/1e12, dgx2/1e12, all/1e12, most/1e12)
+	}
 }
 
 // TestPowerCapsTheClock: by the cube root, against the shipped GPU; a title's watts count.

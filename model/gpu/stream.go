@@ -54,8 +54,11 @@ const (
 // loses less of it.
 func (g *GPU) streamed(k Kernel) float64 {
 	issue := (1/g.Streams[k] - 1/streamsBest) / streamsBandwidth * streamsSMs / float64(max(g.SMs, 1))
-	return 1 / (1/(streamsBest*float64(g.Bandwidth)) + max(issue, 0))
+	return 1 / (1/g.best() + max(issue, 0))
 }
+
+// best is what the best kernels reach of the memory's bandwidth, bytes/s.
+func (g *GPU) best() float64 { return streamsBest * float64(g.Bandwidth) }
 
 // launch is what a small kernel costs on the GPU when the host runs ahead: H200,
 // 2026-11-21, the launch gap that the fits of matrix products show (gpus.yaml).

@@ -175,6 +175,9 @@ func (g *GPU) borrow(other *GPU) {
 		g.Attention = other.Attention
 		g.Notes = append(g.Notes, fmt.Sprintf("attention of %s: not measured, efficiency taken from %s", g.Name, other.Name))
 	}
+	if g.SoftmaxHead == 0 {
+		g.SoftmaxHead = other.SoftmaxHead
+	}
 	if g.Flash == (Attention{}) && (other != g || g.Attention != (Attention{})) {
 		g.Flash = g.Attention
 	}
@@ -184,8 +187,7 @@ func (g *GPU) borrow(other *GPU) {
 var watts = regexp.MustCompile(`(\d+) W\b`)
 
 // capPower lowers or raises the clock where a GPU has another power limit than the shipped one
-// whose peak rate is nearest, on which its kernels were measured. Power goes with the cube of
-// the clock: with its square by the voltage, which follows it (arXiv 1905.11012, section 2).
+// whose peak rate is nearest, on which its kernels were measured.
 func (g *GPU) capPower(known map[string]*GPU) {
 	g.Clock = 1
 	if m := watts.FindStringSubmatch(g.Title); m != nil && g.Power == 0 {

@@ -50,6 +50,7 @@ type Model struct {
 	Reduction bool        `file:"reduction"`
 	Multicast bool        `file:"multicast"`
 	Memory    units.Bytes `file:"memory"`
+	Power     float64     `file:"power,lo=0,hi=1e6"` // the limit of a GPU in this machine, watts; 0: that of its model
 	Source    string      `file:"source,need"`
 	Date      string      `file:"date,date"`
 }

@@ -103,14 +103,14 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 		if backward {
 			flop *= 2.5
 		}
-		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Tokens: l.reach(), Backward: backward, Flash: m.Flash,
-			core: true}}
+		return []Step{{Name: "attention", Do: Attend, FLOP: flop, Bytes: l.attended(x, backward), Tokens: l.reach(), Head: m.head(),
+			Backward: backward, Flash: m.Flash, core: true}}
 	}
-	s, d := float64(m.Sequence), float64(m.HeadDim)
+	s, keys, width := float64(m.Sequence), m.queries()/float64(m.Heads), m.values()/float64(m.Heads)
 	heads := batch * float64(m.Heads) / x.t
 	rows := s / float64(x.s.Context)
-	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: d, Count: heads, Backward: backward, Wide: true, core: true}
-	values := Step{Name: "weighted values", Do: Product, M: rows, N: d, K: s, Count: heads, Backward: backward, Wide: true,
+	scores := Step{Name: "scores", Do: Product, M: rows, N: s, K: keys, Count: heads, Backward: backward, Wide: true, core: true}
+	values := Step{Name: "weighted values", Do: Product, M: rows, N: width, K: s, Count: heads, Backward: backward, Wide: true,
 		core: true}
 	softmax := Step{Name: "softmax", Do: Stream, Kernel: gpu.Softmax, Bytes: heads * rows * s * (2*x.e + m.mask()*(2*x.e+1)), core: true}
 	scaled, transposed := x.scaled(heads*rows*s, backward), l.transposed(x, backward)
@@ -119,4 +119,16 @@ func (l *layer) core(x *shape, batch float64, backward bool) []Step {
 	}
 	softmax.Bytes *= 1.5 // reads the weights and the gradient, writes one
 	return slices.Concat([]Step{values, values, softmax}, scaled, []Step{scores, scores}, transposed)
+}
+
+// attended are queries, keys, values and what comes out of fused attention, each once; the backward pass reads these and the gradient
+// of the result, and writes three.
+func (l *layer) attended(x *shape, backward bool) float64 {
+	m := l.m
+	in := m.queries()/x.t + m.localKV(x.s.Tensor)*(m.queries()+m.values())/float64(m.Heads)
+	sum := in + m.values()/x.t
+	if backward {
+		sum += in + m.values()/x.t
+	}
+	return sum * x.tokens * x.e
 }

@@ -69,14 +69,14 @@ func (b *head) Parameters(s Sharding) Parameters {
 }
 
 func (b *head) FLOP() float64 {
-	return 2 * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary) * float64(1+b.m.Predicted)
+	return 2 * b.m.predictions() * float64(b.m.Sequence) * float64(b.m.Hidden) * float64(b.m.Vocabulary) * float64(1+b.m.Predicted)
 }
 
 // logits are computed in 16 bits: FP8 is for the products inside layers (Megatron-Bridge,
 // docs/performance-guide.md; torchtitan's recipes leave "output" out of its conversion).
 func (b *head) logits(x *shape) linear {
-	return linear{x: x, name: "logits", m: x.tokens, n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden), columns: true,
-		wide: true, frozen: b.m.Adapter > 0}
+	return linear{x: x, name: "logits", m: x.tokens * b.m.predictions(), n: float64(b.m.Vocabulary) / x.t, k: float64(b.m.Hidden),
+		columns: true, wide: true, frozen: b.m.Adapter > 0}
 }
 
 // Forward: the loss reads and writes logits in FP32, three times in all; cut over the
@@ -85,9 +85,9 @@ func (b *head) Forward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
 	steps := slices.Concat(x.normForward(b.m), product.forward(),
-		[]Step{{Name: "loss", Do: Stream, Kernel: gpu.Loss, Bytes: 3 * 4 * x.tokens * product.n}})
+		[]Step{{Name: "loss", Do: Stream, Kernel: gpu.Loss, Bytes: 3 * 4 * product.m * product.n}})
 	if x.tp {
-		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*x.tokens, false))
+		steps = append(steps, communicate("loss all-reduce", Tensor, collective.AllReduce, 8*product.m, false))
 	}
 	return slices.Repeat(steps, 1+b.m.Predicted)
 }
@@ -95,7 +95,7 @@ func (b *head) Forward(s Sharding, batch float64) []Step {
 func (b *head) Backward(s Sharding, batch float64) []Step {
 	x := b.w.shape(s, batch)
 	product := b.logits(&x)
-	steps := slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * x.tokens * product.n}},
+	steps := slices.Concat([]Step{{Name: "loss backward", Do: Stream, Kernel: gpu.Loss, Bytes: (4 + x.e) * product.m * product.n}},
 		product.backward(), x.normBackward(b.m))
 	return slices.Repeat(steps, 1+b.m.Predicted)
 }
@@ -108,7 +108,7 @@ func (b *head) Activations(s Sharding, batch float64, r Recompute) float64 {
 	if s.By != nil && s.By.PlainLoss {
 		logit = 2 * (4 + x.e)
 	}
-	return (2*x.cut*float64(b.m.Hidden)*x.e + logit*x.tokens*float64(b.m.Vocabulary)/x.t) * float64(1+b.m.Predicted)
+	return (2*x.cut*float64(b.m.Hidden)*x.e + logit*x.tokens*b.m.predictions()*float64(b.m.Vocabulary)/x.t) * float64(1+b.m.Predicted)
 }
 
 func (b *head) Boundary(s Sharding, batch float64) float64 { return 0 }

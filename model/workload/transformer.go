@@ -27,6 +27,8 @@ type Transformer struct {
 	Adapter int `file:"lora_rank"`
 	// Predicted are further tokens that a module of a layer each predicts (DeepSeek-V3, section 2.2).
 	Predicted int `file:"predicted_tokens,hi=16"`
+	// Masked is how many tokens of a sequence have logits, where only masked ones do (arXiv 1810.04805, section 3.1: 15 %); 0: all.
+	Masked int `file:"masked_tokens,lo=1"`
 
 	Routing
 	SharedExperts int           `file:"shared_experts"`
@@ -49,6 +51,17 @@ func (m *Transformer) values() float64 {
 		return float64(m.Heads * m.ValueDim)
 	}
 	return float64(m.Heads * m.HeadDim)
+}
+
+// head is the size of one: half of what a score and its share of the result multiply.
+func (m *Transformer) head() float64 { return (m.queries() + m.values()) / float64(2*m.Heads) }
+
+// predictions is the share of tokens that have logits.
+func (m *Transformer) predictions() float64 {
+	if m.Masked == 0 {
+		return 1
+	}
+	return float64(m.Masked) / float64(m.Sequence)
 }
 
 // localKV is how many key heads a GPU has: groups smaller than the tensor axis are copied.

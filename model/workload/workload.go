@@ -122,6 +122,7 @@ type Step struct {
 	Count     float64 // of products; of a collective, the share of it that is meant here, 0 is all
 	FLOP      float64
 	Bytes     float64    // of a Product: what it moves besides its operands
+	Head      float64    // of attention: the size of a head
 	Converts  float64    // elements of a Product's operand that have to be brought into its precision
 	Wide      bool       // a Product in 16 bits where the others are in fewer
 	Kernel    gpu.Kernel // of a Stream
@@ -149,7 +150,7 @@ func (s *Step) Time(g *gpu.GPU, p gpu.Precision) units.Time {
 	case Multiply:
 		return g.Multiply(p, s.FLOP, s.Bytes)
 	case Attend:
-		return g.Attend(p, s.FLOP, s.Tokens, s.Backward, s.Flash)
+		return g.Attend(p, gpu.Attended{FLOP: s.FLOP, Bytes: s.Bytes, Tokens: s.Tokens, Head: s.Head, Backward: s.Backward, Flash: s.Flash})
 	case Stream:
 		return g.Stream(s.Kernel, s.Bytes)
 	}

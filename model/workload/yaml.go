@@ -69,6 +69,7 @@ func (m *Transformer) Check(o *yamlfile.Object) {
 		{"top_k", m.Experts > 0 && (m.TopK < 1 || m.TopK > m.Experts), fmt.Sprintf("top_k must be from 1 to experts (%d), not %d",
 			m.Experts, m.TopK)},
 		{"flash_attention_2", m.Flash && !m.Fused, "flash_attention_2 needs fused_attention: true"},
+		{"masked_tokens", m.Masked > m.Sequence, fmt.Sprintf("masked_tokens %d are more than the sequence of %d", m.Masked, m.Sequence)},
 		{"window", m.Window > 0 && !m.Fused, "window needs fused_attention: true"},
 		{"full_every", m.FullEvery > 0 && m.Window == 0, "full_every goes with window"},
 		{"lora_rank", m.Adapter > 0 && (m.Experts > 0 || m.Predicted > 0), "lora_rank does not go with experts or predicted_tokens"},

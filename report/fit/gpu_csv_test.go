@@ -24,15 +24,18 @@ func ReadMatMuls(r io.Reader, file string) ([]MatMul, error) {
 	return out, err
 }
 
-// ReadAttention reads measured attention: gpu,batch,sequence,heads,kv_heads,head_dim,us.
+// ReadAttention reads measured attention: gpu,kernel,pass,batch,sequence,heads,kv_heads,head_dim,us.
 func ReadAttention(r io.Reader, file string) ([]Attention, error) {
 	var out []Attention
-	err := eachRow(r, file, []string{"gpu", "batch", "sequence", "heads", "kv_heads", "head_dim", "us"}, 1,
-		func(text []string, v []float64) error {
-			out = append(out, Attention{GPU: text[0], Batch: v[0], Sequence: v[1], Heads: v[2], KV: v[3], HeadDim: v[4],
-				Time: units.FromMicroseconds(v[5])})
-			return nil
-		})
+	header := []string{"gpu", "kernel", "pass", "batch", "sequence", "heads", "kv_heads", "head_dim", "us"}
+	err := eachRow(r, file, header, 3, func(text []string, v []float64) error {
+		if text[2] != "forward" && text[2] != "backward" {
+			return fmt.Errorf("pass %q is not forward or backward", text[2])
+		}
+		out = append(out, Attention{GPU: text[0], Kernel: text[1], Backward: text[2] == "backward", Batch: v[0], Sequence: v[1], Heads: v[2],
+			KV: v[3], HeadDim: v[4], Time: units.FromMicroseconds(v[5])})
+		return nil
+	})
 	return out, err
 }
 

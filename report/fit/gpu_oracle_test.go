@@ -16,9 +16,10 @@ type MatMul struct {
 	Time    units.Time
 }
 
-// Attention is a measured forward pass of fused causal attention.
+// Attention is a measured pass of fused causal attention.
 type Attention struct {
-	GPU                                 string
+	GPU, Kernel                         string
+	Backward                            bool
 	Batch, Sequence, Heads, KV, HeadDim float64
 	Time                                units.Time
 }
@@ -43,23 +44,44 @@ func Product(g *gpu.GPU, p gpu.Precision, rows []MatMul) (gpu.Product, error) {
 	return gpu.Product{Launch: units.FromMicroseconds(x[0] * 1e6), Efficiency: 1 / x[1], Traffic: x[2], Error: e}, nil
 }
 
-// FusedAttention fits gpu.Attention's forward pass.
-func FusedAttention(g *gpu.GPU, rows []Attention) (gpu.Attention, error) {
-	var a [][]float64
-	var t []float64
+// flop is what a pass multiplies: five products of the size of two in the backward pass.
+func (a *Attention) flop() float64 {
+	f := 2 * a.Batch * a.Heads * a.Sequence * a.Sequence * a.HeadDim
+	if a.Backward {
+		f *= 2.5
+	}
+	return f
+}
+
+// FusedAttention fits gpu.Attention to a kernel with heads of 128; without backward passes there is no Backward.
+func FusedAttention(g *gpu.GPU, kernel string, rows []Attention) (gpu.Attention, error) {
+	var a, back [][]float64
+	var t, took []float64
 	for _, r := range rows {
-		if r.GPU != g.Name {
-			continue
+		switch flop := r.flop() / g.Peak[gpu.BF16]; {
+		case r.GPU != g.Name || r.Kernel != kernel || r.HeadDim != 128:
+		case r.Backward:
+			back, took = append(back, []float64{flop, flop / r.Sequence}), append(took, r.Time.Seconds())
+		default:
+			a, t = append(a, []float64{1, flop, flop / r.Sequence}), append(t, r.Time.Seconds())
 		}
-		flop := 2 * r.Batch * r.Heads * r.Sequence * r.Sequence * r.HeadDim / g.Peak[gpu.BF16]
-		a = append(a, []float64{1, flop, flop / r.Sequence})
-		t = append(t, r.Time.Seconds())
 	}
 	x, e, err := relative(a, t)
 	if err != nil {
 		return gpu.Attention{}, fmt.Errorf("%s attention: %w", g.Name, err)
 	}
-	return gpu.Attention{Launch: units.FromMicroseconds(x[0] * 1e6), Efficiency: 1 / x[1], HalfLength: x[2] / x[1], Error: e}, nil
+	c := gpu.Attention{Launch: units.FromMicroseconds(x[0] * 1e6), Efficiency: 1 / x[1], HalfLength: x[2] / x[1], Error: e}
+	if len(back) == 0 {
+		return c, nil
+	}
+	var one, rest []float64
+	for i, b := range back {
+		one = append(one, (b[0]+b[1]*c.HalfLength)/c.Efficiency/took[i])
+		rest = append(rest, 1-c.Launch.Seconds()/took[i])
+	}
+	y, less, err := scale(one, rest)
+	c.Backward, c.Error = 1/y, (e+less)/2
+	return c, err
 }
 
 // relative solves a·x ≈ t for x ≥ 0 with the least squares of the relative error, and

@@ -41,14 +41,63 @@ func TestShippedGPUsFollowTheMeasurements(t *testing.T) {
 				sameProduct(t, name+" "+string(p), g.Products[p], want)
 			}
 		}
-		if want, err := fit.FusedAttention(g, attention); err == nil {
-			fitted++
-			want.Backward = g.Attention.Backward // only the forward pass was measured
-			sameAttention(t, name, g.Attention, want)
+	}
+	if fitted != 9 {
+		t.Errorf("%d fits of products, want 9", fitted)
+	}
+	share := fit.AttentionShare(get(t, "h200"), "cudnn", steadyRows(t))
+	for _, c := range []struct {
+		names  []string
+		kernel string
+		share  float64
+	}{{[]string{"a100"}, "flash2", 1}, {[]string{"gb200", "b200"}, "cudnn", share}} { // cuDNN on B200 is that on GB200
+		want, err := fit.FusedAttention(get(t, c.names[0]), c.kernel, attention)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range c.names {
+			got := get(t, name).Attention
+			if want.Backward == 0 {
+				want.Backward = got.Backward // only the forward pass was measured
+			}
+			if off(got.Steady, c.share) {
+				t.Errorf("%s: steady: %.3f is not what gpus.yaml has: %g", name, c.share, got.Steady)
+			}
+			sameAttention(t, name, got, want)
 		}
 	}
-	if fitted != 11 {
-		t.Errorf("%d fits, want 11: 9 of products, 2 of attention", fitted)
+}
+
+// TestHeadsTakeTheirExponentials: heads of 64 in the kernels of three libraries, to which nothing was fitted, against heads of 128
+// with as many FLOP.
+func TestHeadsTakeTheirExponentials(t *testing.T) {
+	rows := map[fit.Attention]float64{}
+	for _, r := range shipped(t, "gpu-attention.csv", func(r *bytes.Reader, f string) ([]fit.Attention, error) { return fit.ReadAttention(r, f) }) {
+		at := r
+		at.Time = 0
+		rows[at] = r.Time.Seconds()
+	}
+	off, pairs := map[string]float64{}, map[string]float64{}
+	for at, small := range rows {
+		large := at
+		if large.HeadDim = 128; at.HeadDim != 64 || rows[large] == 0 {
+			continue
+		}
+		one := gpu.Attended{FLOP: 1e12, Tokens: at.Sequence, Head: 64}
+		other := one
+		other.Head = 128
+		g, name := get(t, at.GPU), at.GPU+", "+at.Kernel
+		want := g.Attend(gpu.BF16, one).Seconds() / g.Attend(gpu.BF16, other).Seconds()
+		off[name] += math.Log(2 * small / rows[large] / want)
+		pairs[name]++
+	}
+	for name, sum := range off {
+		if factor := math.Exp(sum / pairs[name]); math.Abs(math.Log(factor)) > math.Log(1.15) {
+			t.Errorf("%s: heads of 64 take %.2f of what is predicted from those of 128", name, factor)
+		}
+	}
+	if len(off) != 4 {
+		t.Errorf("%d kernels, want 4", len(off))
 	}
 }
 

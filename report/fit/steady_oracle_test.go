@@ -19,6 +19,7 @@ type Steady struct {
 	Type        gpu.Precision
 	FLOP, Bytes float64
 	Time        units.Time
+	Burst       units.Time // of one after a pause
 }
 
 // ReadSteady reads what training.py wrote, with the GPU's name in front.
@@ -30,7 +31,7 @@ func ReadSteady(r io.Reader, file string) ([]Steady, error) {
 		if err != nil {
 			return err
 		}
-		row := Steady{GPU: text[0], Kernel: text[1], Type: p, Time: units.FromMicroseconds(v[1])}
+		row := Steady{GPU: text[0], Kernel: text[1], Type: p, Time: units.FromMicroseconds(v[1]), Burst: units.FromMicroseconds(v[0])}
 		if row.Shape, err = numbers(strings.Split(text[2], "x")); err != nil {
 			return fmt.Errorf("shape: %w", err)
 		}
@@ -92,28 +93,38 @@ func SteadyShare(g *gpu.GPU, p gpu.Precision, rows []Steady) (share, mean float6
 
 // SteadyAttention fits gpu.Attention, both passes, to fused kernels without pause.
 func SteadyAttention(g *gpu.GPU, kernel string, rows []Steady) (gpu.Attention, error) {
-	var forward []Attention
+	return FusedAttention(g, kernel, steadyPasses(rows))
+}
+
+// steadyPasses are the rows of attention.
+func steadyPasses(rows []Steady) (out []Attention) {
 	for _, r := range rows {
-		if s := r.Shape; r.Kernel == "attention "+kernel && r.GPU == g.Name {
-			forward = append(forward, Attention{GPU: g.Name, Batch: s[0], Heads: s[1], KV: s[1], Sequence: s[2], HeadDim: s[3],
-				Time: r.Time})
+		name, ok := strings.CutPrefix(r.Kernel, "attention ")
+		kernel, back := strings.CutSuffix(name, " backward")
+		if s := r.Shape; ok {
+			out = append(out, Attention{GPU: r.GPU, Kernel: kernel, Backward: back, Batch: s[0], Heads: s[1], KV: s[1], Sequence: s[2],
+				HeadDim: s[3], Time: r.Time})
 		}
 	}
-	c, err := FusedAttention(g, forward)
-	if err != nil {
-		return c, err
-	}
-	var a, rest []float64
+	return out
+}
+
+// AttentionShare is what is left of the rate of single kernels without pause, in the mean of both passes of the longest that were
+// measured: the power limit lowers the clock.
+func AttentionShare(g *gpu.GPU, kernel string, rows []Steady) float64 {
+	longest, share, n := 0.0, 0.0, 0.0
 	for _, r := range rows {
-		if r.Kernel == "attention "+kernel+" backward" && r.GPU == g.Name {
-			t := r.Time.Seconds()
-			a = append(a, r.FLOP/(g.Peak[gpu.BF16]*c.Efficiency)*(1+c.HalfLength/r.Shape[2])/t)
-			rest = append(rest, 1-c.Launch.Seconds()/t)
+		if r.GPU != g.Name || !strings.HasPrefix(r.Kernel, "attention "+kernel) {
+			continue
+		}
+		if r.Shape[2] > longest {
+			longest, share, n = r.Shape[2], 0, 0
+		}
+		if r.Shape[2] == longest {
+			share, n = share+r.Burst.Seconds()/r.Time.Seconds(), n+1
 		}
 	}
-	x, e, err := scale(a, rest)
-	c.Backward, c.Error = 1/x, (c.Error+e)/2
-	return c, err
+	return share / n
 }
 
 // scale solves a·x ≈ b for one x with the least squares.
