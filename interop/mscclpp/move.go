@@ -11,9 +11,10 @@ import (
 
 // operand is where chunks of a GPU are.
 type operand struct {
-	gpu   int
-	place program.Place
-	n     int
+	gpu     int
+	place   program.Place
+	n       int
+	packets bool
 }
 
 // target is what an operation reads or writes as one: chunks of a GPU, or by a switch of all GPUs of a group.
@@ -66,7 +67,7 @@ func (f *File) resolve(g *GPU, tb *Block, op *Op, b Buffer, kind byte) (target, 
 			return t, fmt.Errorf("chunks %d to %d of a buffer with %d", b.Index, b.Index+b.Size-1, size)
 		}
 		buf, _ := foreign.BufferOf(name) // of another name it has no chunks
-		t.at = append(t.at, operand{gpu, program.Place{Buf: buf, At: b.Index}, b.Size})
+		t.at = append(t.at, operand{gpu, program.Place{Buf: buf, At: b.Index}, b.Size, t.packets})
 	}
 	return t, nil
 }
@@ -115,6 +116,10 @@ func (m *mover) others(t target) (out []int) {
 }
 
 func (m *mover) copy(from, to operand) {
+	if from.gpu == to.gpu && from.packets {
+		m.l.Unpack(m.thread(from.gpu), from.place, to.place, from.n)
+		return
+	}
 	if from.gpu == to.gpu {
 		m.l.Copy(m.thread(from.gpu), from.place, to.place, from.n)
 		return

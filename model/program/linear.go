@@ -22,6 +22,7 @@ type Linear struct {
 type operation struct {
 	kind  schedule.OpKind
 	lazy  bool // a receive that its rank does not wait for before it uses the data
+	taken bool // a copy of packets, which is how they are received
 	rank  int
 	block int
 	srcs  []Place
@@ -54,6 +55,11 @@ type Thread struct{ Rank, Block int }
 // Copy copies n chunks.
 func (l *Linear) Copy(t Thread, src, dst Place, n int) {
 	l.add(&operation{kind: schedule.Copy, rank: t.Rank, block: t.Block, srcs: []Place{src}, dst: dst, n: n})
+}
+
+// Unpack copies n chunks that arrive as packets in scratch.
+func (l *Linear) Unpack(t Thread, src, dst Place, n int) {
+	l.add(&operation{kind: schedule.Copy, taken: true, rank: t.Rank, block: t.Block, srcs: []Place{src}, dst: dst, n: n})
 }
 
 // Reduce combines n chunks of several places.
@@ -139,6 +145,7 @@ func (l *Linear) Sliced(slices int) *schedule.Schedule {
 		if stages > 1 {
 			x.inOrder()
 		}
+		x.simplify(l.w)
 		ch := l.written(x, stages)
 		ch.Slices = slices
 		s.Channels = append(s.Channels, ch)
