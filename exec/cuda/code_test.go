@@ -67,7 +67,7 @@ func TestLongPlansAreInterpreted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for channels, special := range map[int]bool{1: true, 16: false} {
+	for channels, special := range map[int]bool{1: true, 2: true, 8: false, 16: false} {
 		s, err := planner.Build(topo, collective.Spec{Kind: collective.AllReduce, Ranks: 2}, "ring", planner.Options{Channels: channels})
 		if err != nil {
 			t.Fatal(err)

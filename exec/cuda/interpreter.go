@@ -18,8 +18,9 @@ type programCode struct {
 	plans   []*plans // of interpreters, by rank; each has the longest lane's bytes
 }
 
-// mostSpecialised operations of a rank are compiled into its kernel, in which each has code of its own. On two H200 plans of 50 operations
-// were 14 % faster so than interpreted, of 96 and 128 13 and 5 % slower, and took 18 and 40 s to compile (docs/evidence/export.md).
+// mostSpecialised operations of a rank in one lane are compiled into its kernel, in which each has code of its own, which takes 0.2 s to
+// compile; of several lanes the fewer, since each runs but its own code. On two H200 plans of one lane were up to 14 % faster so than
+// interpreted, of four and eight up to 1.4 % faster and 0.7 % slower, of sixteen up to 13 % slower (docs/evidence/export.md).
 const mostSpecialised = 64
 
 func codeOf(p *block.Program, cfg Config, how Method) (*programCode, error) {
@@ -27,7 +28,7 @@ func codeOf(p *block.Program, cfg Config, how Method) (*programCode, error) {
 	if err != nil {
 		return nil, err
 	}
-	how.Specialise = how.Specialise && p.Operations() <= mostSpecialised
+	how.Specialise = how.Specialise && p.Operations()*len(p.Lanes[0]) <= mostSpecialised
 	c := &programCode{p: p, how: how, options: options}
 	longest := 0
 	for _, lanes := range p.Lanes {
