@@ -107,7 +107,7 @@ func TestRunsAreForeseen(t *testing.T) {
 		{"-c send_recv -s 64M", "direct", 185, 195}, // 188
 		{"-c send_recv -s 64M --how mechanism=pull", "direct/pull", 200, 215},
 		{"-c all_gather -s 64M --profile " + probed, "direct", 95, 102}, // 97
-		{"-c all_gather -s 64M --in-place --profile " + probed, "direct/pull", 102, 115},
+		{"-c all_gather -s 16M --in-place --profile " + probed, "direct/pull", 30, 36},
 		{"-c all_reduce -s 1M --profile " + probed, "direct/words", 4, 6},
 		{"-c all_reduce -s 64M --profile " + probed, "direct/words", 185, 200}, // 189 by words_push in two_shot
 		{"-c reduce_scatter -s 1M --profile " + probed, "direct/words", 3, 6},

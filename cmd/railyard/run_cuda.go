@@ -48,6 +48,8 @@ type gpuFlags struct {
 	between between                            // of several processes
 	nodes   [][]int                            // ranks whose memory one another reach: of one process all
 	fixed   bool                               // the user chose the schedule
+	given   bool                               // by a file
+	inPlace bool                               // input and output are the same memory
 	planned bool                               // over several nodes: plans are chosen by what they take by each engine
 	ways    map[*schedule.Schedule]cuda.Method // how each row's runs
 }
@@ -95,18 +97,20 @@ func (g *gpuFlags) open(cmd *cobra.Command, p *planned, f *runFlags) error {
 		return err
 	}
 	g.node.Deadline, g.machine, g.dtype = f.Group.Deadline, p.Question.Machine(), f.dtype
+	g.inPlace = f.InPlace
 	if f.Group.leads() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "# %s\n", g.node.Driver())
 	}
 	for _, name := range []string{"algo", "proto", "channels", "slices", "plan"} {
 		g.fixed = g.fixed || cmd.Flags().Changed(name)
 	}
+	g.given = f.File != "" && !g.staged()
 	if err := g.openLibrary(cmd, p, f); err != nil {
 		g.close()
 		return err
 	}
 	g.ways = map[*schedule.Schedule]cuda.Method{}
-	if err := g.rows(p, f.InPlace); err != nil {
+	if err := g.rows(p); err != nil {
 		g.close()
 		return err
 	}
@@ -144,11 +148,11 @@ func nodesOf(t *topology.Topology, several bool) [][]int {
 func (g *gpuFlags) staged() bool { return len(g.nodes) > 1 }
 
 // rows settle what runs for each size.
-func (g *gpuFlags) rows(p *planned, inPlace bool) error {
+func (g *gpuFlags) rows(p *planned) error {
 	warnings := g.warnings(p)
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		if err := g.row(p, i, inPlace); err != nil {
+		if err := g.row(p, i); err != nil {
 			return err
 		}
 		row.Prediction.Warnings = slices.Concat(row.Prediction.Warnings, warnings, g.unmeasured(p, row))
@@ -157,7 +161,7 @@ func (g *gpuFlags) rows(p *planned, inPlace bool) error {
 }
 
 // row settles what runs for a size, and names and predicts it as it runs.
-func (g *gpuFlags) row(p *planned, i int, inPlace bool) error {
+func (g *gpuFlags) row(p *planned, i int) error {
 	row := &p.Rows[i]
 	delete(g.ways, row.Schedule) // which may run no more: no engine is connected for it
 	if !g.fixed {
@@ -175,7 +179,7 @@ func (g *gpuFlags) row(p *planned, i int, inPlace bool) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range g.others(p, row, how, inPlace) {
+	for _, w := range g.others(p, row, how) {
 		if t, err := g.predict(p, row, w.schedule, w.how); err == nil && t.Time < best.Time {
 			best, s, how = t, w.schedule, w.how
 		}
@@ -202,7 +206,7 @@ type execution struct {
 
 // others are the ways that costs choose from where neither the user nor a measurement says how a row runs: what is
 // planned, pushed where it is pulled; and where their costs are known, what words and copy engines can run.
-func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace bool) (out []execution) {
+func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method) (out []execution) {
 	if g.staged() {
 		if !g.planned && len(g.measured(p)) > 1 { // a plan that was given, by either engine
 			how.Proxied = !how.Proxied
@@ -210,13 +214,36 @@ func (g *gpuFlags) others(p *planned, row *study.Row, how cuda.Method, inPlace b
 		}
 		return out
 	}
+	if g.given && g.Mechanism == "" {
+		return g.flagged(p, row, how)
+	}
 	if _, measured := g.choose(p.Question.Spec(), row.Size); measured || g.fixed || g.Mechanism != "" {
 		return nil
 	}
-	for _, way := range how.Ways(inPlace)[1:] {
+	for _, way := range how.Ways(g.inPlace)[1:] {
 		out = append(out, execution{row.Schedule, way})
 	}
 	return append(append(out, g.words(p, row)...), copies(p)...)
+}
+
+// flagged are the ways of a plan that was given, whose flags travel apart from its data as far as it says: in packets and lines, whose
+// costs are known, too.
+func (g *gpuFlags) flagged(p *planned, row *study.Row, how cuda.Method) (out []execution) {
+	if how.Mechanism.Flagged() {
+		return nil // the plan says how they travel
+	}
+	for _, protocol := range []schedule.Protocol{schedule.LL, schedule.LL128} {
+		if !p.Question.Costs().Curved(string(protocol)) {
+			continue
+		}
+		as := *row.Schedule
+		as.Protocol = protocol
+		way := cuda.MethodFor(&as)
+		way.Specialise = how.Specialise
+		way = way.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
+		out = append(out, execution{row.Schedule, g.shaped(way)})
+	}
+	return out
 }
 
 // words are the ways of reductions in words, which carry floating-point numbers: by the algorithms that tune tries them with, as what
@@ -293,7 +320,7 @@ func (g *gpuFlags) meet(ctx context.Context, cmd *cobra.Command, f *runFlags, p 
 	if err := g.node.Meet(ctx, c.all(), g.nodes); err != nil {
 		return err
 	}
-	if err := g.share(p, f.InPlace); err != nil {
+	if err := g.share(p); err != nil {
 		return err
 	}
 	if err := g.reserve(ctx, p); err != nil {
@@ -338,7 +365,7 @@ func (g *gpuFlags) streams() int {
 }
 
 // share keeps rows within what ranks have that share a GPU, which only processes that have met know, and says so.
-func (g *gpuFlags) share(p *planned, inPlace bool) error {
+func (g *gpuFlags) share(p *planned) error {
 	n := g.node.Share()
 	if n <= 1 {
 		return nil
@@ -348,7 +375,7 @@ func (g *gpuFlags) share(p *planned, inPlace bool) error {
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		if g.planned { // on fewer streams others may be faster
-			if err := g.row(p, i, inPlace); err != nil {
+			if err := g.row(p, i); err != nil {
 				return err
 			}
 		}
@@ -433,7 +460,7 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how
 	if as.Protocol = how.Mechanism.Protocol(); g.staged() || !p.Question.Costs().Curved(string(as.Protocol)) {
 		return p.Explain(s, row.Size)
 	}
-	d := kernels.Data{Size: row.Size, Element: g.dtype.Size()}
+	d := kernels.Data{Size: row.Size, Element: g.dtype.Size(), InPlace: g.inPlace}
 	top, costs := p.Question.Topology(), p.Question.Costs()
 	t, slower, err := kernels.Predict(top, &as, how, d, costs)
 	return planner.Prediction{Time: t, Warnings: append(costs.Warnings(row.Size, top.NumRanks()), misaligned(t, slower)...)}, err
@@ -461,14 +488,15 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 	} else {
 		how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
 	}
-	if g.Blocks > 0 {
-		how.Blocks = g.Blocks
-	}
-	if g.Threads > 0 {
-		how.Threads = g.Threads
-	}
+	how = g.shaped(how)
 	how.Proxied = g.staged() && (g.Engine == engines[1] || row.Schedule.Protocol == schedule.Proxied)
 	how.Specialise = g.Specialise && how.Mechanism != block.Copies
+	return how
+}
+
+// shaped has the blocks and threads that the user chose.
+func (g *gpuFlags) shaped(how cuda.Method) cuda.Method {
+	how.Blocks, how.Threads = cmp.Or(g.Blocks, how.Blocks), cmp.Or(g.Threads, how.Threads)
 	return how
 }
 

@@ -77,7 +77,7 @@ func (f *runFlags) replan(ctx context.Context, p *planned, repetition int) ([]re
 	}
 	f.again = p.copied()
 	if f.Backend == backendCUDA {
-		if err := f.Gpu.rows(p, f.InPlace); err != nil {
+		if err := f.Gpu.rows(p); err != nil {
 			return nil, err
 		}
 	}

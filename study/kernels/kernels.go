@@ -52,17 +52,18 @@ func Misaligned(t *topology.Topology, s *schedule.Schedule, d Data, p *cost.Prof
 
 func compiled(s *schedule.Schedule, how cuda.Method, d Data) (*block.Program, error) {
 	return block.Compile(s, block.Options{Count: max(int64(d.Size)/int64(d.Element), 1), Size: d.Element, Instances: 1,
-		Mechanism: how.Mechanism})
+		Mechanism: how.Mechanism, InPlace: d.InPlace})
 }
 
-// Data is how large a collective is, and the bytes of an element.
+// Data is how large a collective is, the bytes of an element, and whether input and output are the same memory.
 type Data struct {
 	Size    units.Bytes
 	Element int
+	InPlace bool
 }
 
-// Floats are data of four bytes an element.
-func Floats(size units.Bytes) Data { return Data{size, 4} }
+// Floats are data of four bytes an element, in two buffers.
+func Floats(size units.Bytes) Data { return Data{Size: size, Element: 4} }
 
 // sumsApart gives what kernels sum up behind copies phases of its own: copy engines go on with the next slice meanwhile.
 func sumsApart(s *schedule.Schedule) *schedule.Schedule {

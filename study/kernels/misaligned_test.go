@@ -83,7 +83,7 @@ func TestMisaligned(t *testing.T) {
 		var off [2]float64
 		var got, slower units.Time
 		for i, p := range []*cost.Profile{&aligned, costs} {
-			if got, slower, err = Predict(topo, s, how, Data{x.size, x.dtype.Size()}, p); err != nil {
+			if got, slower, err = Predict(topo, s, how, Data{Size: x.size, Element: x.dtype.Size()}, p); err != nil {
 				t.Fatal(err)
 			}
 			off[i] = math.Abs(got.Microseconds()/x.took - 1)
@@ -161,7 +161,7 @@ func partsOff(t *testing.T, topo *topology.Topology, costs *cost.Profile, name s
 			t.Fatal(err)
 		}
 		how := cuda.Method{Mechanism: mechanism, Blocks: 132, Threads: 512, Streams: 1}
-		got, lost, err := Predict(topo, s, how, Data{l.Size("size_bytes"), dtype.Size()}, costs)
+		got, lost, err := Predict(topo, s, how, Data{Size: l.Size("size_bytes"), Element: dtype.Size()}, costs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,11 +194,11 @@ func TestMisalignedWays(t *testing.T) {
 	pull := cuda.MethodFor(s)
 	as := *s
 	as.Protocol = pull.Mechanism.Protocol()
-	pulled, lost, err := Predict(topo, &as, pull, Data{size, 2}, costs)
+	pulled, lost, err := Predict(topo, &as, pull, Data{Size: size, Element: 2}, costs)
 	if err != nil || pull.Mechanism != block.Pull || lost < pulled/4 {
 		t.Fatalf("%v by %v loses %v (%v): want a quarter at least", pulled, pull.Mechanism, lost, err)
 	}
-	took, slower, err := Misaligned(topo, s, Data{size, 2}, costs)
+	took, slower, err := Misaligned(topo, s, Data{Size: size, Element: 2}, costs)
 	if err != nil || took >= pulled-lost/2 || slower > took/20 {
 		t.Errorf("%v, of which %v is lost (%v), pulled %v", took, slower, err, pulled)
 	}
