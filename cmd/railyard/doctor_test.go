@@ -311,7 +311,7 @@ var machines = []struct {
 		[]string{"gpus-missing"}},
 	{"one H200 where four should be", "hgx-h200-4", []string{"../../interop/nvidiasmi/testdata/h200-580.txt"}, 19,
 		[]string{"gpus-missing"}},
-	{"two H200, measured", "dgx-h200", []string{"../../docs/measured/h200-2/links.csv", "../../docs/measured/h200-1/access.csv"}, 1, nil},
+	{"two H200, measured", "dgx-h200", []string{"../../docs/measured/h200-2/links.csv", "../../docs/measured/h200-2/access.csv"}, 1, nil},
 	{"a DGX A100", "dgx-a100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3, nil},
 	{"a DGX A100 taken for a DGX H100", "dgx-h100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3,
 		[]string{"links-missing"}},

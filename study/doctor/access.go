@@ -17,29 +17,31 @@ import (
 const probed = "railyard probe"
 
 // accesses adds how a GPU's accesses to memory do beside those that were measured of its type: the worst of them. Rows are as `railyard
-// probe` measures them, GB/s that are copied; several of one kind and size count by their median.
+// probe` measures them, GB/s that are copied; several of one kind and size count by their median. Of each kind the most bytes count: in
+// less time, launches decide, by which healthy machines differ.
 func accesses(s *health.State, rows []measurement.Link, usual *cost.Access) {
-	type key struct {
-		gpu, kind string
-		bytes     units.Bytes
-	}
-	rates := map[key][]float64{}
+	type key struct{ gpu, kind string }
+	rates, most := map[key][]float64{}, map[key]units.Bytes{}
 	for _, r := range rows {
-		if _, ok := measurement.Accessed(r.Kind); ok {
-			k := key{r.Src, r.Kind, r.Bytes}
-			rates[k] = append(rates[k], r.Value)
+		k := key{r.Src, r.Kind}
+		if _, ok := measurement.Accessed(r.Kind); !ok || r.Bytes < most[k] {
+			continue
 		}
+		if r.Bytes > most[k] {
+			rates[k], most[k] = nil, r.Bytes
+		}
+		rates[k] = append(rates[k], r.Value)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(rates), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.gpu, b.gpu), cmp.Compare(a.kind, b.kind), cmp.Compare(a.bytes, b.bytes))
+		return cmp.Or(cmp.Compare(a.gpu, b.gpu), cmp.Compare(a.kind, b.kind))
 	}) {
 		how, _ := measurement.Accessed(k.kind)
 		gpu, err := strconv.Atoi(k.gpu)
-		should, ok := usual.Time(how, k.bytes)
+		should, ok := usual.Time(how, most[k])
 		if err != nil || gpu < 0 || !ok || should <= 0 {
 			continue
 		}
-		p, share := s.GPU(gpu), measurement.Median(rates[k])/k.bytes.Per(should).GBps()
+		p, share := s.GPU(gpu), measurement.Median(rates[k])/most[k].Per(should).GBps()
 		if worst, known := p.Fact("access_share"); known && worst.Is.(float64) <= share {
 			continue
 		}

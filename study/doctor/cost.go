@@ -111,12 +111,17 @@ func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err
 	} else {
 		x, err = c.faulty(asked, of, e)
 	}
-	x.Of = cmp.Or(x.Of, fmt.Sprintf("all-reduce of %s on %s", bytesFigure(float64(size)), units.Counted(t.NumRanks(), "GPU")))
+	x.Of = cmp.Or(x.Of, allReduce(size, t))
 	var cut topology.Unreachable
 	if errors.As(err, &cut) {
 		return health.Cost{}, nil
 	}
 	return x, err
+}
+
+// allReduce is what costs are said of.
+func allReduce(of units.Bytes, t *topology.Topology) string {
+	return fmt.Sprintf("all-reduce of %s on %s", bytesFigure(float64(of)), units.Counted(t.NumRanks(), "GPU"))
 }
 
 // faulty compares with the machine whose parts are slow or failed: the plan of the whole machine kept, and planned again.
@@ -155,24 +160,32 @@ func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Co
 	return x, nil
 }
 
+// expected is what NCCL takes, by size, as it is run; an error where it has no such way.
+func expected(a study.Asked, library study.Library) ([]study.Baseline, error) {
+	a.Library = library
+	q, err := study.New(a)
+	if err != nil {
+		return nil, err
+	}
+	return q.Expect()
+}
+
 // otherwise compares NCCL as it is run with NCCL left to itself; not known where it has no such way.
 func otherwise(a study.Asked, library study.Library) (x health.Cost, err error) {
-	var times [2]units.Time
-	for i, l := range []study.Library{{}, library} {
-		a.Library = l
-		q, err := study.New(a)
-		if err != nil {
-			return x, err
-		}
-		rows, err := q.Expect()
-		if err != nil {
-			return x, nil // of algorithms that do not run there
-		}
-		times[i] = rows[0].Time
+	free, err := expected(a, study.Library{})
+	if err != nil {
+		return x, nil
 	}
-	more := longer(times[0], times[1])
-	return health.Cost{Known: true, Share: more, Best: more, How: "predicted for NCCL, profile " + a.Machine.Name}, nil
+	bound, err := expected(a, library)
+	if err != nil {
+		return x, nil // of algorithms that do not run there
+	}
+	more := longer(free[0].Time, bound[0].Time)
+	return health.Cost{Known: true, Share: more, Best: more, How: predicted(a)}, nil
 }
+
+// predicted says where NCCL's times come from.
+func predicted(a study.Asked) string { return "predicted for NCCL, profile " + a.Machine.Name }
 
 // longer is how much longer something takes, as a share.
 func longer(before, after units.Time) float64 { return max(float64(after)/float64(before)-1, 0) }

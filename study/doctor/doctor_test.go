@@ -381,6 +381,30 @@ func TestCostsWithoutAPlan(t *testing.T) {
 	}
 }
 
+// TestChoicesLeft: what a list of NCCL's algorithms or protocols costs is what those that are left take where NCCL would have chosen another,
+// of small messages where large ones lose nothing; a list that leaves NCCL's choice at all sizes costs nothing.
+func TestChoicesLeft(t *testing.T) {
+	for _, x := range []struct {
+		name, value, of string
+		least, most     float64
+	}{
+		{"NCCL_PROTO", "Simple", "KiB", 0.3, 3},
+		{"NCCL_PROTO", "LL,LL128,Simple", "1 GiB", 0, 0},
+		{"NCCL_PROTO", "^Simple", "1 GiB", 0.1, 20},
+		{"NCCL_ALGO", "Ring,Tree", "1 GiB", 0.2, 0.4},
+		{"NCCL_ALGO", "^NVLS,NVLSTree", "1 GiB", 0.2, 0.4},
+		{"NCCL_ALGO", "allgather:Tree", "1 GiB", 0, 0},
+		{"NCCL_ALGO", "allreduce:NVLS,NVLSTree;broadcast:Ring", "KiB", 0.3, 3},
+	} {
+		s := healthy()
+		s.Set(s.Part(health.Variable, x.name), "value", x.value, "plant")
+		c := examined(t, s).Findings[0].Cost
+		if !c.Known || c.Share < x.least || c.Share > x.most || !strings.Contains(c.Of, x.of) {
+			t.Errorf("%s=%s: %+v", x.name, x.value, c)
+		}
+	}
+}
+
 // TestEveryRuleHasAPrice, unless it only says what is worth knowing, or that jobs end.
 func TestEveryRuleHasAPrice(t *testing.T) {
 	for _, r := range rules().Rules {

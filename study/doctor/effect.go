@@ -46,12 +46,10 @@ var effects = map[string]effect{
 	"channels": {asked: fewerChannels, nodes: either},
 	"nvls-off": {asked: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
 	"sockets":  {asked: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
-	"algorithm": {asked: func(a study.Asked, e *health.Effect) (health.Cost, error) {
-		return otherwise(a, study.Library{Algorithm: e.Value})
-	}, nodes: either},
-	"protocol": {asked: func(a study.Asked, e *health.Effect) (health.Cost, error) {
-		return otherwise(a, study.Library{Protocol: e.Value})
-	}, nodes: either},
+	"algorithm": {asked: fewerChoices(nccl.AllowedAlgorithms, func(name string) study.Library { return study.Library{Algorithm: name} }),
+		nodes: either},
+	"protocol": {asked: fewerChoices(nccl.AllowedProtocols, func(name string) study.Library { return study.Library{Protocol: name} }),
+		nodes: either},
 }
 
 // over are a device's links of some media.
