@@ -68,6 +68,7 @@ var reasons = []struct {
 	bits uint64
 }{
 	{"throttle_hardware", 0x8}, {"throttle_thermal", nvml.ClocksEventReasonSwThermalSlowdown | 0x40}, {"throttle_brake", 0x80},
+	{"throttle_usual", nvml.ClocksEventReasonGpuIdle | nvml.ClocksEventReasonSwPowerCap | nvml.ClocksEventReasonSyncBoost},
 }
 
 // busy is what moves while it works.

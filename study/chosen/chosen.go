@@ -16,6 +16,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/report"
+	"railyard/report/table"
 	"railyard/sim/crossing"
 	"railyard/sim/nccl"
 	"railyard/study"
@@ -169,7 +170,7 @@ func (j *judge) optionCost(at *place, c *observed.Comm, o nccl.Options) health.C
 	}
 	share := max(float64(does.Time)/float64(should.Time)-1, 0)
 	return health.Cost{Known: true, Share: share, Best: share, How: "NCCL's kernels of profile " + at.machine.Name,
-		Of: fmt.Sprintf("all-reduce of %v on %s", ask.Size, units.Counted(c.Ranks, "GPU"))}
+		Of: fmt.Sprintf("all-reduce of %s on %s", table.Bytes(float64(ask.Size)), units.Counted(c.Ranks, "GPU"))}
 }
 
 // largest is the largest all-reduce that the log has of a communicator.

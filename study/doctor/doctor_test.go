@@ -34,7 +34,7 @@ func healthy() *health.State {
 			"pcie_replays": 60.0 + float64(i), "pcie_sent": 10.0, "pcie_received": 11.0, "ecc": true, "ecc_uncorrected": 0.0,
 			"rows_failed": false, "rows_pending": false, "rows_remapped_uncorrected": 0.0,
 			"persistence": true, "reset_required": false, "recovery": "None", "fabric": "Completed",
-			"throttle_brake": false, "throttle_thermal": false, "throttle_hardware": false,
+			"throttle_brake": false, "throttle_thermal": false, "throttle_hardware": false, "throttle_usual": false,
 			"power_limit": 700.0, "power_limit_default": 700.0,
 			"clock": 1980.0 - float64(i), "clock_max": 1980.0, "clock_app": 1980.0, "clock_app_default": 1980.0, "utilization": 100.0,
 			"mig": false, "memory": 8e10, "memory_used": 7e10, "peers_reached": 7.0,
@@ -157,7 +157,7 @@ var planted = []struct {
 }
 
 // several need more than one fact, or all parts: what they find is tried by TestSeveralFacts.
-var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended"}
+var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended", "clock-held"}
 
 func examined(t *testing.T, s *health.State) *Diagnosis {
 	t.Helper()
@@ -303,6 +303,11 @@ func TestSeveralFacts(t *testing.T) {
 			s.GPU(2).Remove("pcie_width")
 			s.Say(s.GPU(2), "pcie_line", 31.5, "plant")
 		},
+		"clock-held": func(s *health.State) {
+			for _, p := range s.Parts(health.GPU) {
+				s.Set(p, "clock", 1200.0, "plant")
+			}
+		},
 		"nic-rate-intended": func(s *health.State) {
 			for _, p := range s.Parts(health.NIC) {
 				s.Set(p, "rate", 200.0, "plant")
@@ -314,6 +319,20 @@ func TestSeveralFacts(t *testing.T) {
 		if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Rule != rule ||
 			strings.Contains(d.Findings[0].Says, "?") {
 			t.Errorf("%s: %+v", rule, d.Findings)
+		}
+	}
+}
+
+// TestClocksHeld: clocks of all GPUs that are low for their power cap, or while they rest, are no fault.
+func TestClocksHeld(t *testing.T) {
+	for fact, is := range map[string]any{"throttle_usual": true, "utilization": 10.0} {
+		s := healthy()
+		for _, p := range s.Parts(health.GPU) {
+			s.Set(p, "clock", 1200.0, "plant")
+			s.Set(p, fact, is, "plant")
+		}
+		if d := examined(t, s); len(d.Findings) > 0 && d.Findings[0].Rule != "memory-used" {
+			t.Errorf("%s: %+v", fact, d.Findings)
 		}
 	}
 }
