@@ -8,7 +8,7 @@ import (
 )
 
 // simplify leaves out what nobody reads, makes one operation of what several thread blocks do side by side, receives packets where they are
-// unpacked to, and sends them as soon as they are there. A thread block of a foreign program does one thing at a time; a rank of a schedule
+// unpacked to, and sends data as soon as they are there. A thread block of a foreign program does one thing at a time; a rank of a schedule
 // has as many threads for each operation as it is worth.
 func (x *strand) simplify(w *writer) {
 	x.leaveOut(w)
