@@ -42,7 +42,8 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 	p := a.GPU(0)
 	if p.Text("product") != "NVIDIA H200" || p.Text("bus") != "0000:00:06.0" || p.Number("pcie_width") != 16 ||
 		p.Number("memory") != 143771<<20 ||
-		!p.Yes("ecc") || p.Yes("rows_failed") || p.Yes("throttle_hardware") || !p.Yes("throttle_usual") || p.Number("power_limit") != 700 || a.Host().Text("driver") != "580.159.04" {
+		p.Yes("throttle_hardware") || !p.Yes("throttle_usual") ||
+		!p.Yes("ecc") || p.Yes("rows_failed") || p.Number("power_limit") != 700 || a.Host().Text("driver") != "580.159.04" {
 		t.Errorf("%v", p.Facts())
 	}
 	if v, _ := p.Fact("pcie_width"); v.From != "h200-580.xml:93" {

@@ -373,6 +373,7 @@ func TestCostsWithoutAPlan(t *testing.T) {
 	}{
 		{health.PCI, "0000:15:01.0", "acs", true, 0.5, "derived: between GPUs and adapters"},
 		{health.Host, "", "iommu", "on", 0.5, "derived: between GPUs and adapters"},
+		{health.Variable, "NCCL_NET_GDR_LEVEL", "value", "LOC", 0.5, "derived: what is staged goes up"},
 		{health.Variable, "NCCL_MAX_NCHANNELS", "value", "2", 3, "derived: NCCL opens "},
 		{health.GPU, "2", "power_limit", 500.0, 0.1, "assumed: power grows with the cube"},
 		{health.GPU, "2", "peers_reached", 0.0, 3, "assumed: none of its peers"},

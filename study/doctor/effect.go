@@ -34,10 +34,12 @@ var effects = map[string]effect{
 	"p2p":       {faults: noPeers, nodes: inside, how: "assumed: none of its peers, neither over NVLink nor over PCIe"},
 	"acs": {faults: throughRoot, nodes: across,
 		how: "derived: between GPUs and adapters of one switch all goes up to the CPU and down again"},
-	"gpu":      {faults: lost, nodes: inside},
-	"nic":      {faults: adaptersLeft, nodes: across},
-	"nics":     {faults: withoutAdapters, nodes: across},
-	"staged":   {faults: staged, nodes: across},
+	"gpu":    {faults: lost, nodes: inside},
+	"nic":    {faults: adaptersLeft, nodes: across},
+	"nics":   {faults: withoutAdapters, nodes: across},
+	"staged": {faults: staged, nodes: across},
+	"gpudirect": {faults: allStaged, nodes: across,
+		how: "derived: what is staged goes up to the CPU and down again, and shares that way"},
 	"clock":    {of: "arithmetic", how: "ratio of clocks"},
 	"power":    {of: "arithmetic", how: "assumed: power grows with the cube of the clock; memory and links keep their rates"},
 	"access":   {of: "kernels that access memory so", how: "ratio of rates"},
@@ -213,6 +215,23 @@ func staged(c *costs, t *topology.Topology, e *health.Effect) (out []topology.Fa
 		}
 	}
 	return out, nil
+}
+
+// allStaged is that of adapters below the PCIe switches of their GPUs: they share the way up to host memory and down again as well.
+func allStaged(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error) {
+	alone, err := staged(c, t, e)
+	if err != nil {
+		return nil, err
+	}
+	together, err := throughRoot(c, t, e)
+	for _, f := range alone {
+		if i := slices.IndexFunc(together, f.Repeats); i < 0 {
+			together = append(together, f)
+		} else {
+			together[i].Rate = min(together[i].Rate, f.Rate)
+		}
+	}
+	return together, err
 }
 
 // servedBy are the adapters that a rank sends to the next node over.
