@@ -53,6 +53,8 @@ func (s *simulated) plan(x *schedule.Schedule) *sim.Plan {
 // Work is next to nothing, where it is known without compiling.
 func (s *simulated) Work(x *schedule.Schedule) int64 { return min(1, x.Ordered()) }
 
+func (s *simulated) Foreseen(x, _ *schedule.Schedule) int64 { return s.Work(x) }
+
 func (*simulated) Begin() {}
 
 func (s *simulated) Spent() int64 { return 0 }

@@ -70,8 +70,11 @@ func strandLevels(s *schedule.Schedule) float64 {
 
 // samePipeline reports whether candidates differ in their depth alone, not in what they were planned without (see besidesSlow).
 func (c *contest) samePipeline(i, j int) bool {
-	without := func(i int) string { return c.list[i].Schedule.Inputs[schedule.InputWithout] }
-	return c.sameFamily(i, j) && without(i) == without(j)
+	return c.sameFamily(i, j) && sameWithout(c.list[i].Schedule, c.list[j].Schedule)
+}
+
+func sameWithout(a, b *schedule.Schedule) bool {
+	return a.Inputs[schedule.InputWithout] == b.Inputs[schedule.InputWithout]
 }
 
 // known is a candidate's time, or what equal pieces say of it; 0: neither.

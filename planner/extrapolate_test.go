@@ -50,6 +50,8 @@ func (pipelines) Begin() {}
 
 func (p pipelines) Work(s *schedule.Schedule) int64 { return 2000 * int64(s.Channels[0].Depth()) }
 
+func (p pipelines) Foreseen(x, _ *schedule.Schedule) int64 { return p.Work(x) }
+
 func (p pipelines) Spent() int64 { return *p.spent }
 
 func (p pipelines) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
@@ -136,6 +138,8 @@ func (awkward) Begin() {}
 
 func (a awkward) Work(*schedule.Schedule) int64 { return a.work }
 
+func (a awkward) Foreseen(x, _ *schedule.Schedule) int64 { return a.Work(x) }
+
 func (a awkward) Spent() int64 { return 0 }
 
 func (a awkward) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
@@ -198,6 +202,8 @@ func (p periodic) time(s *schedule.Schedule, size units.Bytes) units.Time {
 func (periodic) Begin() {}
 
 func (p periodic) Work(s *schedule.Schedule) int64 { return cheap + 500*int64(s.Channels[0].Depth()) }
+
+func (p periodic) Foreseen(x, _ *schedule.Schedule) int64 { return p.Work(x) }
 
 func (p periodic) Spent() int64 { return *p.spent }
 

@@ -22,12 +22,14 @@ type Prediction struct {
 // Scorer predicts times of valid schedules; as a rule it is the simulator. Neither Bound, which should cost
 // next to nothing (see Bounds), nor Estimate may exceed the Time: candidates that cannot
 // win are not looked at any further. Work is how many operations a Time plays, as far as
-// that is known without compiling the schedule, else 0; Spent is how many all of them took, the
+// that is known without compiling the schedule, else 0; Foreseen is that, and what compiling takes, of one that is like another in other
+// slices and channels; Spent is how many all of them took, the
 // sharing of links included, since Begin, which forgets all that was asked before but for what saves finding it again: what a search
 // is told and what counts as spent in it is the same whatever others have asked. Explain adds the bottleneck and the warnings to a time.
 type Scorer interface {
 	Begin()
 	Work(s *schedule.Schedule) int64
+	Foreseen(s, like *schedule.Schedule) int64
 	Spent() int64
 	Bound(s *schedule.Schedule, size units.Bytes) units.Time
 	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)

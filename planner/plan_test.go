@@ -36,6 +36,8 @@ func (m *model) Spent() int64 { return m.spent }
 
 func (m *model) Work(s *schedule.Schedule) int64 { return m.work[s.Algorithm] }
 
+func (m *model) Foreseen(x, _ *schedule.Schedule) int64 { return m.Work(x) }
+
 func (m *model) Bound(s *schedule.Schedule, size units.Bytes) units.Time {
 	return units.Time(m.estimate / 2 * float64(m.time(s, size)))
 }

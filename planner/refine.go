@@ -142,8 +142,11 @@ func (x *shaper) request(lost string) (*request, func(*schedule.Schedule) *sched
 	return x.on[lost], around
 }
 
-// refine builds the best candidate again in other shapes, and the best one of each other family, which may have more to gain, for little
-// work. What gains next to nothing stays as it was.
+// toOthers is which part of the budget may be spent on other shapes of families that are not the best.
+const toOthers = 16
+
+// refine builds the best candidate again in other shapes, and the best one of each other family, which may have more to gain, for less
+// work: step by step, whichever stands best, so that none takes up all of it that stays behind. What gains next to nothing stays as it was.
 func (c *contest) refine(x *shaper) error {
 	if c.best < 0 {
 		return nil
@@ -152,42 +155,60 @@ func (c *contest) refine(x *shaper) error {
 	if err := r.climb(&c.list[c.best]); err != nil {
 		return err
 	}
-	r.most, r.apart = c.score.Spent()+int64(c.budget)/little, true
-	won := family(c.list[c.best].Schedule)
-	for _, x := range c.leaders() {
-		if family(x.Schedule) == won || x.Time > maxChannels*c.list[c.best].Time { // that is what channels could gain, side by side
-			continue
-		}
-		var err error
-		if x.Pruned { // what these take to play is known of trees alone
-			if x.Time, err = units.MaxTime, nil; r.score.Work(x.Schedule) > 0 {
-				x.Time, err = r.time(x.Schedule)
-			}
-		}
-		if err == nil && x.Time < units.MaxTime {
-			err = r.climb(&x)
-		}
+	r.most, r.apart = c.score.Spent()+int64(c.budget)/toOthers, true
+	others := c.leaders()
+	for len(others) > 0 {
+		i := r.nextOf(others)
+		more, err := r.step(&others[i])
 		if err != nil {
 			return err
+		}
+		if !more {
+			others = slices.Delete(others, i, i+1)
 		}
 	}
 	return nil
 }
 
-// leaders are the candidates of each family that take the least, or may as far as is known, in that order.
+// leaders are the candidates of each family but the best one's that take the least, or may as far as is known, if channels could make up
+// for what they take more, and what they take to play is known, where they were not: of trees, and where their algorithm was played.
 func (c *contest) leaders() (out []Considered) {
+	best := &c.list[c.best]
 	for i := range c.list {
-		if !c.list[i].TooLarge {
-			out = append(out, c.list[i])
+		x := &c.list[i]
+		known := !x.Pruned || c.score.Foreseen(x.Schedule, c.kin(x.Schedule)) > 0
+		if known && !x.TooLarge && x.Time <= maxChannels*best.Time {
+			out = append(out, *x)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Considered) int { return cmp.Compare(a.Time, b.Time) })
-	seen := map[string]bool{}
+	seen := map[string]bool{family(best.Schedule): true}
 	return slices.DeleteFunc(out, func(x Considered) bool {
 		of := family(x.Schedule)
 		defer func() { seen[of] = true }()
 		return seen[of]
 	})
+}
+
+// kin is a candidate of the same algorithm that was played, else the schedule itself.
+func (c *contest) kin(s *schedule.Schedule) *schedule.Schedule {
+	for i := range c.list {
+		if o := c.list[i].Schedule; c.looks[i].stage == timed && o.Algorithm == s.Algorithm && sameWithout(o, s) {
+			return o
+		}
+	}
+	return s
+}
+
+// nextOf is the candidate to go on with: the one that takes the least, but for how much of the work that is left it takes to play it.
+func (r *refinement) nextOf(list []Considered) int {
+	at, least, left := 0, math.Inf(1), float64(max(1, r.most-r.score.Spent()))
+	for i := range list {
+		if price := float64(list[i].Time) * (1 + float64(r.score.Work(list[i].Schedule))/left); price < least {
+			at, least = i, price
+		}
+	}
+	return at
 }
 
 type refinement struct {
@@ -198,19 +219,34 @@ type refinement struct {
 	took   map[*schedule.Schedule]units.Time // of what was played
 }
 
-// climb builds a candidate again in less of something, and where less is not faster in more of it, first of that of which less is the
-// slowest: there, most is to be gained, should the budget not suffice for all. It goes on from the best of these while that gains.
+// climb goes on from a candidate while that gains.
 func (r *refinement) climb(from *Considered) error {
-	for at := *from; ; {
-		next, err := r.beside(at)
-		if err != nil || float64(next.Time) >= (1-enoughGained)*float64(at.Time) {
-			return err
-		}
-		if at = next; float64(at.Time) <= (1-enoughGained)*float64(r.list[r.best].Time) {
-			r.list, r.looks = append(r.list, at), append(r.looks, look{stage: timed})
-			r.place(len(r.list) - 1)
-		}
+	at, more := *from, true
+	var err error
+	for more && err == nil {
+		more, err = r.step(&at)
 	}
+	return err
+}
+
+// step builds a candidate again in less of something, and where less is not faster in more of it, first of that of which less is the
+// slowest: there, most is to be gained, should the budget not suffice for all. It takes the best of these if that gains; more reports
+// whether it does. What was not played is played first.
+func (r *refinement) step(at *Considered) (more bool, err error) {
+	if at.Pruned {
+		at.Pruned = false
+		at.Time, err = r.time(at.Schedule, r.kin(at.Schedule))
+		return at.Time < units.MaxTime, err
+	}
+	next, err := r.beside(*at)
+	if err != nil || float64(next.Time) >= (1-enoughGained)*float64(at.Time) {
+		return false, err
+	}
+	if *at = next; float64(at.Time) <= (1-enoughGained)*float64(r.list[r.best].Time) {
+		r.list, r.looks = append(r.list, *at), append(r.looks, look{stage: timed})
+		r.place(len(r.list) - 1)
+	}
+	return true, nil
 }
 
 // beside is the fastest shape beside another one, or that.
@@ -221,7 +257,7 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 		if err != nil || s == nil {
 			return units.MaxTime, err
 		}
-		t, err := r.time(s)
+		t, err := r.time(s, at.Schedule)
 		if t < next.Time {
 			next = Considered{Schedule: s, Time: t}
 		}
@@ -245,15 +281,16 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 	return next, nil
 }
 
-// time is how long a schedule takes, or longer than any if it could not be the best or there is no work left for it.
-func (r *refinement) time(s *schedule.Schedule) (units.Time, error) {
+// time is how long a schedule takes, or longer than any if it could not be the best or there is no work left for it, as far as another
+// shape of it tells.
+func (r *refinement) time(s, like *schedule.Schedule) (units.Time, error) {
 	if t, ok := r.took[s]; ok {
 		return t, nil
 	}
 	enough := units.Time((1 - enoughGained) * float64(r.list[r.best].Time))
 	t := r.score.Bound(s, r.size)
 	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, r.score.Time} {
-		work := r.score.Work(s)
+		work := r.score.Foreseen(s, like)
 		if t > enough && !r.apart || !r.has(work) || r.score.Spent()+work > r.most {
 			return units.MaxTime, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -53,6 +54,39 @@ func TestNoShapeBesideAPlanIsFaster(t *testing.T) {
 						t.Errorf("%s, %v of %v: %s takes %v, %s only %v", name, kind, size, planner.Name(row.Schedule), row.Prediction.Time,
 							planner.Name(other), at)
 					}
+				}
+			}
+		}
+	}
+}
+
+// No family is left behind that would be faster in another shape: a plan takes no longer than that of each algorithm alone.
+func TestNoFamilyIsLeftBehind(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "pcie4-server", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := cost.MachineFor(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.Broadcast} {
+		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+		for _, size := range []units.Bytes{units.MiB, 4 * units.MiB, 16 * units.MiB} {
+			plan := func(o planner.PlanOptions) (planner.Row, error) {
+				o.Protocols = []schedule.Protocol{schedule.Simple, schedule.LL}
+				rows, err := planner.Plan(topo, spec, []units.Bytes{size}, score.New(topo, own.Own(topo)), o)
+				return append(rows, planner.Row{})[0], err
+			}
+			row, err := plan(planner.PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range planner.Algorithms() {
+				alone, err := plan(planner.PlanOptions{Algorithm: a.Name})
+				if err == nil && float64(alone.Prediction.Time) < 0.98*float64(row.Prediction.Time) {
+					t.Errorf("%v of %v: %s takes %v, %s %v", kind, size, planner.Name(row.Schedule), row.Prediction.Time,
+						planner.Name(alone.Schedule), alone.Prediction.Time)
 				}
 			}
 		}

@@ -73,7 +73,7 @@ type search struct {
 	spent   int64                      // operations that all times took
 	sharing map[string]float64         // by algorithm: how many times as much as what it plays its last time took
 	tooLong map[*schedule.Schedule]int // given up: pipelines of more slices take too long as well
-	plans   map[*schedule.Schedule]*sim.Plan
+	plans   map[*schedule.Schedule]compiled
 	counted map[*siblings]bool // their compilation
 }
 
@@ -123,7 +123,7 @@ func New(t *topology.Topology, p *cost.Profile) *Scorer {
 
 // Begin implements planner.Scorer.
 func (s *Scorer) Begin() {
-	s.search = search{sharing: map[string]float64{}, tooLong: map[*schedule.Schedule]int{}, plans: map[*schedule.Schedule]*sim.Plan{},
+	s.search = search{sharing: map[string]float64{}, tooLong: map[*schedule.Schedule]int{}, plans: map[*schedule.Schedule]compiled{},
 		counted: map[*siblings]bool{}}
 }
 
@@ -133,8 +133,8 @@ func (s *Scorer) plan(x, valid *schedule.Schedule, connections int) (*sim.Plan, 
 	if errors.Is(c.err, planner.ErrTooLarge) {
 		s.search.tooLong[x] = 0
 	}
-	if c.err == nil && s.search.plans[x] == nil {
-		s.search.plans[x] = c.plan
+	if c.err == nil && s.search.plans[x].plan == nil {
+		s.search.plans[x] = c
 		if !s.search.counted[c.kin] {
 			s.search.counted[c.kin] = true
 			s.search.spent += c.kin.plan.Compiled()
@@ -214,12 +214,36 @@ func (s *Scorer) connections() int { return int(s.Limit / operationsPerConnectio
 // Work implements planner.Scorer.
 func (s *Scorer) Work(x *schedule.Schedule) int64 {
 	work := x.Ordered()
-	if p, ok := s.search.plans[x]; ok {
-		work = p.Work()
+	if c, ok := s.search.plans[x]; ok {
+		work = c.plan.Work()
 	} else if _, given := s.search.tooLong[x]; given {
 		return max(work, s.Limit) // more than that
 	}
 	return int64(float64(work) * max(1, s.search.sharing[x.Algorithm]))
+}
+
+// Foreseen implements planner.Scorer: every slice of a channel takes what one of the other's does, to compile once, and to play.
+func (s *Scorer) Foreseen(x, like *schedule.Schedule) int64 {
+	_, known := s.search.plans[x]
+	c, alike := s.search.plans[like]
+	if known || !alike || s.givenUp(x) {
+		return s.Work(x)
+	}
+	work := s.Work(like) * slicesOf(x) / slicesOf(like)
+	for _, k := range s.siblings[x.Algorithm] {
+		if s.search.counted[k] && k.has(x) {
+			return work
+		}
+	}
+	return work + c.kin.plan.Compiled()*int64(len(x.Channels))/int64(len(like.Channels))
+}
+
+// slicesOf are those of all channels, and pieces of slices.
+func slicesOf(x *schedule.Schedule) (n int64) {
+	for i := range x.Channels {
+		n += int64(x.Channels[i].Depth())
+	}
+	return n
 }
 
 // Spent implements planner.Scorer.

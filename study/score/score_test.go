@@ -118,12 +118,12 @@ func work(t *testing.T, kind collective.Kind, nodes int) map[string]int64 {
 		t.Error(err)
 	}
 	out := map[string]int64{}
-	for x, p := range s.search.plans {
+	for x, c := range s.search.plans {
 		slices := 0
 		for i := range x.Channels {
 			slices += x.Channels[i].Slices
 		}
-		out[x.Algorithm] = max(out[x.Algorithm], p.Work()/int64(slices))
+		out[x.Algorithm] = max(out[x.Algorithm], c.plan.Work()/int64(slices))
 	}
 	return out
 }
@@ -192,6 +192,48 @@ func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
 	}
 }
 
+// TestShapesAreForeseen: what another shape of a schedule takes to compile and play follows from what that took.
+func TestShapesAreForeseen(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.AllReduce, Ranks: topo.NumRanks()}
+	for _, algorithm := range []string{"hierarchical_two_shot", "packed_trees"} {
+		build := func(slices, channels int) *schedule.Schedule {
+			x, err := planner.Build(topo, spec, algorithm, planner.Options{Slices: slices, Channels: channels})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		one := build(8, 2)
+		for _, other := range []*schedule.Schedule{build(16, 2), build(4, 2), build(8, 4), build(4, 8)} {
+			s := New(topo, cost.Line)
+			if n := s.Foreseen(other, one); n != s.Work(other) {
+				t.Errorf("%s: %d operations foreseen though nothing is known of any other", planner.Name(other), n)
+			}
+			timeOfSchedule(t, s, one)
+			foreseen := float64(s.Foreseen(other, one))
+			timeOfSchedule(t, s, other)
+			work := float64(s.Work(other) + s.search.plans[other].plan.Compiled())
+			if foreseen < work/1.2 || foreseen > 1.2*work {
+				t.Errorf("%s after %s: %.0f operations, %.0f foreseen", planner.Name(other), planner.Name(one), work, foreseen)
+			}
+			if s.Foreseen(other, one) != s.Work(other) {
+				t.Errorf("%s: something else is foreseen than it plays", planner.Name(other))
+			}
+		}
+	}
+}
+
+func timeOfSchedule(t *testing.T, s *Scorer, x *schedule.Schedule) {
+	t.Helper()
+	if _, err := s.Time(x, units.GiB); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestGivenUp: what took too long is not tried in more slices either, other algorithms are.
 func TestGivenUp(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 8})
@@ -222,7 +264,7 @@ func TestGivenUp(t *testing.T) {
 	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.search.tooLong) == 0 {
 		t.Fatalf("one slice: %v, not for its rates", err)
 	}
-	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.search.plans[four] != nil {
+	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.search.plans[four].plan != nil {
 		t.Errorf("four slices after one took too long: %v", err)
 	}
 	if s.Work(four) < s.Limit {
