@@ -15,7 +15,7 @@ var distances = map[Kind]int{PIX: 0, PXB: 1, PHB: 2, NODE: 2, SYS: 3}
 func (m *Matrix) Say(s *health.State, from string) {
 	for i := range m.GPUs() {
 		p := s.GPU(i)
-		if n := m.linksOf(i); n > 0 {
+		if n := m.linksOf(i); n > 0 || m.without() {
 			s.Say(p, "links_up", float64(n), from)
 		}
 		if first, _, _ := strings.Cut(m.Devices[i].NUMA, "-"); first != "" {
@@ -29,6 +29,22 @@ func (m *Matrix) Say(s *health.State, from string) {
 			}
 		}
 	}
+}
+
+// without reports whether a GPU without NVLinks has lost them: where the others have a fabric, of which some reach more than a bridge joins,
+// and are more; or where no GPU has any and the legend explains what they would look like.
+func (m *Matrix) without() bool {
+	linked, most := 0, 0
+	for i := range m.GPUs() {
+		peers := 0
+		for j := range m.GPUs() {
+			if m.Cells[i][j].Links > 0 {
+				peers++
+			}
+		}
+		linked, most = linked+min(peers, 1), max(most, peers)
+	}
+	return most > 1 && 2*linked > m.GPUs() || linked == 0 && m.nvlinks
 }
 
 // linksOf is how many NVLinks of a GPU are up. Over switches it reaches each other GPU with all of them, which together is more than

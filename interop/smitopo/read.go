@@ -52,6 +52,8 @@ func (p *parser) line(fields []string, text string, line int) error {
 		if len(fields) > 1 && fields[0] == "GPU0" {
 			return p.header(fields)
 		}
+	case strings.HasPrefix(text, "NV#"):
+		p.m.nvlinks = true
 	case legend.MatchString(text):
 		m := legend.FindStringSubmatch(text)
 		i, ok := p.byName[m[1]]

@@ -13,6 +13,7 @@ import (
 type Matrix struct {
 	Devices []Device // GPUs, then adapters
 	Cells   [][]Cell
+	nvlinks bool // the legend explains NVLinks: then GPUs without have none (topo -mp leaves them out)
 }
 
 // Device is a GPU or an adapter.
