@@ -134,7 +134,11 @@ func leftOut(s *health.State, gpus [][]*health.Part, hca filter) {
 		s.Set(p, "left_out", strings.Join(out, ", "), derived)
 		noun := map[bool]string{true: "GPU ", false: "GPUs "}[len(alone) == 1]
 		s.Set(p, "left_alone", noun+units.Ranges(alone, ", "), derived)
-		s.Set(p, "left_share", 1-float64(len(out))/float64(len(all)), derived)
+		left := len(all) - len(out)
+		if left == 0 { // farther ones take their place
+			left = min(len(hca.leaves(s)), len(all)-1)
+		}
+		s.Set(p, "left_share", float64(left)/float64(len(all)), derived)
 		s.Set(p, "pin", hca.with(out), derived)
 	}
 }
@@ -172,6 +176,13 @@ func (f *filter) matches(name, adapter string) bool {
 func (f *filter) passes(adapter string) bool {
 	named := len(f.names) == 0 || slices.ContainsFunc(f.names, func(name string) bool { return f.matches(name, adapter) })
 	return named != strings.Contains(f.marks, "^")
+}
+
+// leaves are the adapters that pass and that jobs may use.
+func (f *filter) leaves(s *health.State) []string {
+	left := slices.DeleteFunc(slices.Clone(f.known), func(a string) bool { return !f.passes(a) || !usable(s, a) })
+	slices.Sort(left)
+	return slices.Compact(left)
 }
 
 // with is a value that leaves some adapters as well, by whole names: as a beginning, mlx5_1 would leave mlx5_10, too.

@@ -262,6 +262,21 @@ func TestFilterAsNCCL(t *testing.T) {
 	}
 }
 
+// TestFarAdaptersAlone: where NCCL_IB_HCA leaves no GPU's nearest adapter, all share the farther ones that it leaves.
+func TestFarAdaptersAlone(t *testing.T) {
+	s := healthy()
+	for fact, is := range map[string]any{"type": "MT4129", "state": "Active", "physical": "LinkUp", "layer": "InfiniBand", "rate": 400.0} {
+		s.Say(s.Part(health.NIC, "mlx5_9"), fact, is, "test")
+	}
+	for i := range 8 {
+		s.Say(s.PathTo(i, "mlx5_9"), "far", 3.0, "test")
+	}
+	s.Set(s.Part(health.Variable, "NCCL_IB_HCA"), "value", "mlx5_9", "plant")
+	if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Rule != "nic-left-out" || d.Findings[0].Cost.Share < 3 {
+		t.Errorf("%+v", d.Findings)
+	}
+}
+
 // TestOtherNetworks: adapters that are nearer and that no job uses with the others, of storage over Ethernet or without a port of RDMA, are
 // neither missed nor better.
 func TestOtherNetworks(t *testing.T) {
