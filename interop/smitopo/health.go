@@ -31,8 +31,8 @@ func (m *Matrix) Say(s *health.State, from string) {
 	}
 }
 
-// without reports whether a GPU without NVLinks has lost them: where the others have a fabric, of which some reach more than a bridge joins,
-// and are more; or where no GPU has any and the legend explains what they would look like.
+// without reports whether a GPU without NVLinks has lost them: where the others have a fabric, of which some reach more than a bridge
+// joins, and are more; or where no GPU has any and the legend explains what they would look like.
 func (m *Matrix) without() bool {
 	linked, most := 0, 0
 	for i := range m.GPUs() {
