@@ -43,6 +43,7 @@ var rules = []rule{
 	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set (?:by environment )?to (.*?)\.?$`), (*reader).variable},
 	{" reset to NCCL_", regexp.MustCompile(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
 	{".cc:", regexp.MustCompile(`^(?:\S*/)?(?:init|group|enqueue)\.cc:\d+ -> ([1-6])\b`), (*reader).fails},
+	{" Thread]", regexp.MustCompile(`^(?:\S*/)?proxy\.cc:\d+ -> ([1-6]) \[(?:Progress|Proxy) Thread\]`), (*reader).fails},
 	{"NCCL version ", regexp.MustCompile(`^NCCL version (\S+)`), (*reader).version},
 }
 
@@ -282,7 +283,7 @@ func (r *reader) variable(p *process, m []string) error {
 	return nil
 }
 
-// fails takes the error that a call of the library's user ends with, behind the warning that says why.
+// fails takes the error that a call of the library's user ends with, or the thread that sends, behind the warning that says why.
 func (r *reader) fails(p *process, m []string) error {
 	if p.warned >= 0 {
 		r.log.Warnings[p.warned].Failed = int(m[1][0] - '0')

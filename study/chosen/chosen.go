@@ -370,34 +370,3 @@ func (j *judge) channels(c *observed.Comm, at *place) *int {
 	j.add(c, f, c.Place)
 	return &want
 }
-
-// results are the errors of NCCL's calls by their codes, as ncclGetErrorString has them.
-var results = []string{"", "unhandled CUDA error", "unhandled system error", "internal error", "invalid argument", "invalid usage",
-	"remote process exited or network error"}
-
-// remote is the code of a call that failed because another rank did, or the network.
-const remote = 6
-
-// warnings are NCCL's own: it gives one for each error that a call returns. Those with which a call of the job failed break it, but for
-// those of ranks whose peers had failed before.
-func (j *judge) warnings() {
-	elsewhere := slices.ContainsFunc(j.log.Warnings, func(w observed.Warning) bool { return w.Failed > 0 && w.Failed != remote })
-	for _, w := range j.log.Warnings {
-		f := health.Finding{Rule: "nccl/warning", Level: health.Notice, Part: "NCCL on " + cmp.Or(w.Host, "this machine"),
-			Says: "warned: " + w.Text,
-			Why:  "NCCL warns where a call returns an error or the system is set up in a way known to hurt", Source: guide +
-				"troubleshooting.html",
-			Do: "look for the first warning of all ranks: later ones are often its consequences", From: []string{w.Place.String()}}
-		if w.Failed > 0 {
-			f.Says = fmt.Sprintf("failed (%s): %s", results[w.Failed], w.Text)
-			f.Why = "a call of the job ended with this error"
-		}
-		if w.Failed > 0 && (w.Failed != remote || !elsewhere) {
-			f.Level = health.Broken
-		}
-		if w.Times > 1 {
-			f.Says += fmt.Sprintf(" (%d times)", w.Times)
-		}
-		j.found.Findings = append(j.found.Findings, f)
-	}
-}
