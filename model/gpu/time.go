@@ -83,7 +83,7 @@ const measuredHead = 128
 
 // headed is how much longer attention takes for a FLOP with heads of this size than with the measured ones. A score costs four FLOP
 // for each element of a head, ten in the backward pass, and one exponential in both, which takes as long as the products of
-// SoftmaxHead elements in the forward pass (FlashAttention-3, arXiv 2407.08608, section 3.2). Larger heads gain nothing: kernels hide
+// SoftmaxHead elements in the forward pass (FlashAttention-3, arXiv 2407.08608). Larger heads gain nothing: kernels hide
 // the exponentials then, and hold fewer scores at a time (cuDNN on GB200, 4,096 tokens: 1,406 TFLOP/s with 192 and 128, 1,408 with 128).
 func (g *GPU) headed(size float64, backward bool) float64 {
 	e := g.SoftmaxHead
