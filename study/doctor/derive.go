@@ -35,6 +35,7 @@ func derive(s *health.State) {
 	for _, p := range s.Parts(health.GPU) {
 		ableTo(s, p, "pcie_gen_device", "pcie_gen_slot", "pcie_gen_able")
 	}
+	wired(s)
 	if v, ok := s.Host().Fact("gpus"); ok {
 		s.Say(s.Host(), "gpus_seen", max(s.Host().Number("gpus"), s.Host().Number("gpus_on_pci")), v.From)
 	}
@@ -55,6 +56,22 @@ func ableTo(s *health.State, p *health.Part, own, slot, able string) {
 		most = min(most, p.Number(slot))
 	}
 	s.Set(p, able, most, derived)
+}
+
+// wired says of GPUs whether it is known that their lanes are wired: by their slots, by the intended topology, or since another GPU uses as
+// many. Clouds and boards wire fewer than some cards have (eight of sixteen to a T4 or an A10G).
+func wired(s *health.State) {
+	most := 0.0
+	for _, p := range s.Parts(health.GPU) {
+		most = max(most, p.Number("pcie_width"))
+	}
+	for _, p := range s.Parts(health.GPU) {
+		if _, able := p.Fact("pcie_width_able"); able {
+			_, slot := p.Fact("pcie_width_slot")
+			_, intended := p.Fact("pcie_line_intended")
+			s.Set(p, "pcie_wired", slot || intended || most >= p.Number("pcie_width_able"), derived)
+		}
+	}
 }
 
 // normalLinks are the most links to others that are up at any GPU, unless the intended topology says; and what they are called.

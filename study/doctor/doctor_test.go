@@ -157,7 +157,7 @@ var planted = []struct {
 }
 
 // several need more than one fact, or all parts: what they find is tried by TestSeveralFacts.
-var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended", "clock-held"}
+var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended", "clock-held", "pcie-wired"}
 
 func examined(t *testing.T, s *health.State) *Diagnosis {
 	t.Helper()
@@ -618,6 +618,35 @@ func TestSlots(t *testing.T) {
 		}
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("slot x%v, runs x%v: %s, want %s", c.slot, c.width, text, c.want)
+		}
+	}
+}
+
+// TestLanesThatNobodyWired: fewer lanes than a card has are a fault where a slot, another GPU or the intended topology has them, else a
+// notice: of the T4 and A10G of clouds, nvidia-smi shows 8 of 16 lanes.
+func TestLanesThatNobodyWired(t *testing.T) {
+	for _, c := range []struct {
+		other, slot float64 // 0: there is none, or it is not known
+		intended    string
+		want        string
+	}{{0, 0, "", "pcie-wired notice"}, {8, 0, "", "pcie-wired notice"}, {16, 0, "", "pcie-width slow"}, {0, 16, "", "pcie-width slow"},
+		{8, 0, "dgx-h100", "pcie-width slow"}} {
+		s := new(health.State)
+		for i, width := range []float64{8, c.other} {
+			if width > 0 {
+				s.Say(s.GPU(i), "pcie_width", width, "test")
+				s.Say(s.GPU(i), "pcie_width_max", 16.0, "test")
+			}
+		}
+		if c.slot > 0 {
+			s.Say(s.GPU(0), "pcie_width_slot", c.slot, "test")
+		}
+		d, err := Examine(Asked{State: s, Intended: study.Site{Name: c.intended}})
+		if err != nil || len(d.Findings) == 0 {
+			t.Fatalf("%+v: %+v, %v", c, d, err)
+		}
+		if f := d.Findings[0]; fmt.Sprintf("%s %v", f.Rule, f.Level) != c.want {
+			t.Errorf("%+v: %s %v", c, f.Rule, f.Level)
 		}
 	}
 }
