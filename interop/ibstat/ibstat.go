@@ -25,6 +25,10 @@ var port = regexp.MustCompile(`^Infiniband device '([^']*)' port \d+ status:$`)
 // Is reports whether a file is what either writes.
 func Is(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
+	for bytes.HasPrefix(data, []byte("ibwarn: ")) { // where it was asked to say what it does
+		_, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = bytes.TrimLeft(rest, " \t\r\n")
+	}
 	return bytes.HasPrefix(data, []byte("CA '")) || bytes.HasPrefix(data, []byte("Infiniband device '"))
 }
 

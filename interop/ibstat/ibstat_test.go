@@ -61,3 +61,12 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("Infiniband device 'mlx5_0' port 1 status:\n\tstate:\t 4: ACTIVE\n\trate:\t 100 Gb/sec (4X EDR)\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) { _ = Read(new(health.State), "f", data) })
 }
+
+// What rdma-core writes of what it does stands before the adapters, as linux-rdma/rdma-core#847 shows.
+func TestWarningsBeforeAdapters(t *testing.T) {
+	const text = "ibwarn: [168988] umad_init: umad_init\nibwarn: [168988] umad_get_ca: ca_name mlx4_0\nCA 'mlx4_0'\n\tCA type: MT4099\n"
+	s := &health.State{}
+	if err := Read(s, "f", []byte(text)); err != nil || !Is([]byte(text)) || !s.Has(health.NIC, "mlx4_0") {
+		t.Errorf("%v %+v", err, s)
+	}
+}
