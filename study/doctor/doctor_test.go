@@ -115,7 +115,7 @@ var planted = []struct {
 		"host-staged, 37 of 43 GB/s; mlx5_5 is"},
 	{"nics-missing", health.Host, "", "nics", 6.0, "this machine has 6 of 8 network adapters"},
 	{"nic-down", health.NIC, "mlx5_3", "state", "Down", "mlx5_3 is down"},
-	{"nic-unmanaged", health.NIC, "mlx5_3", "state", "Initializing", "mlx5_3 has a link, but its port is Initializing"},
+	{"nic-unmanaged", health.NIC, "mlx5_3", "state", "Initializing", "mlx5_3 has a link, but no address"},
 	{"nic-training", health.NIC, "mlx5_3", "physical", "Polling", "mlx5_3 does not come up"},
 	{"nic-rate", health.NIC, "mlx5_3", "rate", 200.0, "mlx5_3 runs at 200 of 400 Gb/s"},
 	{"nic-flaps", health.NIC, "mlx5_3", "link_downed", 900.0, "mlx5_3 lost its link 900 times"},
