@@ -294,8 +294,8 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// machines are dumps of real machines, with what is wrong with each: our own of four H200, of one and of two H100 (virtual machines;
-// NCCL's topology file, discover, nvidia-smi -q), and of a host without GPUs; of others what their owners published (READMEs of testdata
+// machines are dumps of real machines, with what is wrong with each: our own of four H200, of two, of one and of two H100 (virtual
+// machines; NCCL's topology file, discover, nvidia-smi -q, a whole bundle), and of a host without GPUs; of others what their owners published (READMEs of testdata
 // name them).
 var machines = []struct {
 	name, topology string
@@ -312,6 +312,7 @@ var machines = []struct {
 		[]string{"gpus-missing"}},
 	{"one H200 where four should be", "hgx-h200-4", []string{"../../interop/nvidiasmi/testdata/h200-580.txt"}, 19,
 		[]string{"gpus-missing"}},
+	{"two H200, whose job turns NVLS off", "", []string{"testdata/h200-2"}, 44, []string{"nccl-nvls"}},
 	{"two H200, measured", "dgx-h200", []string{"../../docs/measured/h200-2/links.csv", "../../docs/measured/h200-2/access.csv"}, 1, nil},
 	{"a DGX A100", "dgx-a100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3, nil},
 	{"a DGX A100 taken for a DGX H100", "dgx-h100", []string{"../../interop/nccltopo/testdata/dgx-a100.xml"}, 3,
@@ -336,7 +337,11 @@ func TestRealMachines(t *testing.T) {
 	for _, m := range machines {
 		var e evidence
 		for _, file := range m.files {
-			if err := e.take(file); err != nil {
+			take := e.take
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				take = e.bundle
+			}
+			if err := take(file); err != nil {
 				t.Fatal(err)
 			}
 		}

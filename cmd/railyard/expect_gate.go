@@ -13,17 +13,20 @@ import (
 
 // gateFlags say which health check is told a floor, and how strict it is.
 type gateFlags struct {
-	Format      string   `flag:"gate,one=aicr|nvsentinel|cre|prometheus|table"`
+	Format      string   `flag:"gate,one=aicr|nvsentinel|cre|prometheus|json|table"`
 	FalseAlarms float64  `flag:"how false-alarms,default=0.01"`
 	Healthy     []string `flag:"how healthy"`
 }
 
 // gate writes from which bandwidth on the machine is healthy.
 func (f *expectFlags) gate(cmd *cobra.Command) error {
-	format, _ := gate.FormatNamed(f.Gate.Format)
-	if format.Name != "table" && f.Format.Name != table.Text {
-		return cli.Usagef("--gate %s has a format of its own: leave --format out, or take --gate table", format.Name)
+	if f.Gate.Format != "table" && f.Format.Name != table.Text {
+		return cli.Usagef("--gate %s has a format of its own: leave --format out, or take --gate table", f.Gate.Format)
 	}
+	if f.Gate.Format == table.JSON {
+		f.Gate.Format, f.Format.Name = "table", table.JSON
+	}
+	format, _ := gate.FormatNamed(f.Gate.Format)
 	t, err := f.Topo.load()
 	if err != nil {
 		return err

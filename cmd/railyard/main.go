@@ -54,7 +54,9 @@ func algorithms() (names []string) {
 }
 
 func newRoot() *cobra.Command {
-	topo := cli.Group(&cobra.Command{Use: "topo"}, cli.New("show", new(showFlags)), cli.New("draw", new(drawFlags)))
+	show := cli.New("show", new(showFlags))
+	show.Aliases = []string{calledMatrix}
+	topo := cli.Group(&cobra.Command{Use: "topo"}, show, cli.New("draw", new(drawFlags)))
 	capacity := cli.Group(&cobra.Command{Use: "capacity"}, cli.New("step", new(capacityStepFlags)), cli.New("what-if", new(whatIfFlags)),
 		cli.New("size", new(sizeQuestion)), cli.New("sweep", new(sweepFlags)))
 	from := func(begin, end string) cli.SizeFlags { return cli.SizeFlags{Begin: begin, End: end} }

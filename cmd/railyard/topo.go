@@ -14,6 +14,9 @@ import (
 	"railyard/report/topoview"
 )
 
+// calledMatrix is what topo show --matrix is called as well.
+const calledMatrix = "matrix"
+
 // showFlags say what of a topology is shown.
 type showFlags struct {
 	Topo     topoFlags `without:"load"`
@@ -32,6 +35,7 @@ func (f *showFlags) Args(_ *cobra.Command, args []string) error {
 // Run shows it.
 func (f *showFlags) Run(cmd *cobra.Command, gpus []string) error {
 	transfer := f.Crossing.Size != ""
+	f.Matrix = f.Matrix || cmd.CalledAs() == calledMatrix
 	switch {
 	case f.Matrix && len(gpus) > 0:
 		return cli.Usagef("--matrix shows all ranks: leave the two GPUs out")

@@ -81,10 +81,10 @@ func (l *Line) time(r *Row) {
 		l.Fail("time_us", "%v is more than eleven days", us)
 		us = 0
 	}
-	if us == 0 && r.Unusable == "" {
+	r.Time = units.Time(math.Round(us * 1e6)) // a measurement is no bound: to the nearest
+	if r.Time == 0 && r.Unusable == "" {
 		r.Unusable = "no time was measured"
 	}
-	r.Time = units.Time(math.Round(us * 1e6)) // a measurement is no bound: to the nearest
 }
 
 func (l *Line) derived(r *Row) float64 {
