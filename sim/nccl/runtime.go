@@ -48,8 +48,23 @@ type Prediction struct {
 	nodes     int
 }
 
-// Repeats is by which factor runs of one case differ, 9 of 10 (validation/README.md).
-const Repeats = 1.05
+// Repeats is by which factor runs of one case differ, 9 of 10 (validation/README.md); RepeatsInNode where they stay in a node and
+// bytes decide their time, from Bulk on: 142 runs of NCCL's collectives on two machines of two H200, of 64 MiB to 1 GiB, each started
+// anew, are within 0.7 and 1.0 % of their median (docs/measured/h200-2/repeats.csv and tuner.csv).
+const (
+	Repeats       = 1.05
+	RepeatsInNode = 1.01
+	Bulk          = 64 * units.MiB
+)
+
+// RepeatsOf is by which factor runs over so many nodes differ, 9 of 10, and by how many runs of such machines that is known; 0: by runs of
+// others.
+func RepeatsOf(nodes int, size units.Bytes) (factor float64, runs int) {
+	if nodes == 1 && size >= Bulk {
+		return RepeatsInNode, 142
+	}
+	return Repeats, 0
+}
 
 // Band is what is normal: where 85 to 95 % of measured times lay on machines that the fit had not seen. It is that of
 // repeats at least.

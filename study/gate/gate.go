@@ -13,6 +13,7 @@ import (
 	"railyard/model/units"
 	"railyard/report"
 	"railyard/report/table"
+	"railyard/sim/nccl"
 	"railyard/study"
 )
 
@@ -21,7 +22,7 @@ const sure = 0.95
 
 // Bulk is the size from which on published rows of machines left out pass as often as asked; of smaller ones, whose time is latency,
 // 97.9 % do across networks where 99 % should.
-const Bulk = 64 * units.MiB
+const Bulk = nccl.Bulk
 
 // Asked is what gates are made of.
 type Asked struct {
@@ -122,7 +123,7 @@ func (g *gate) estimate() {
 		default:
 			runs = like
 		}
-		g.beliefs = append(g.beliefs, newPosterior(g.factor(i), runs))
+		g.beliefs = append(g.beliefs, newPosterior(g.factor(i), apartOf(g.doc.Nodes, size), runs))
 	}
 }
 
@@ -149,7 +150,7 @@ func (g *gate) row(size units.Bytes) report.GateRow {
 	if runs := g.runs[size]; len(runs) >= MinRuns {
 		row.Runs = len(runs)
 		off := measurement.Median(runs)
-		if prior := newPosterior(g.factor(i), nil); off > prior.floor(g.FalseAlarms) {
+		if prior := newPosterior(g.factor(i), apartOf(g.doc.Nodes, size), nil); off > prior.floor(g.FalseAlarms) {
 			row.Warnings = append(row.Warnings, fmt.Sprintf("the runs given as healthy take %.2f times as long as predicted, "+
 				"longer than on %s of healthy machines: make sure that they are", math.Exp(off), table.Percent(1-g.FalseAlarms)))
 		}

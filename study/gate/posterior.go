@@ -25,8 +25,22 @@ const (
 // MinRuns is how many runs of one's own say something of how far they spread.
 const MinRuns = 3
 
-// repeats is the scale of the logarithm of repeated times before any were seen, of which 9 of 10 lie within nccl.Repeats.
-var repeats = math.Log(nccl.Repeats) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
+// apart is what is believed of how far repeats are apart before any were seen.
+type apart struct {
+	factor float64 // within which 9 of 10 lie
+	worth  float64 // runs
+}
+
+// apartOf is that of runs over so many nodes.
+func apartOf(nodes int, size units.Bytes) apart {
+	factor, runs := nccl.RepeatsOf(nodes, size)
+	return apart{factor, max(efficiency*float64(runs), weight)}
+}
+
+// scale is that of the logarithm of times of which 9 of 10 lie within a factor, before any were seen.
+func scale(factor float64) float64 {
+	return math.Log(factor) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
+}
 
 // Deviations is how many standard deviations a share of what is normally distributed lies within.
 func Deviations(share float64) float64 { return distuv.UnitNormal.Quantile((1 + share) / 2) }
@@ -50,16 +64,17 @@ func (b posterior) repeated() distuv.StudentsT {
 	return distuv.StudentsT{Mu: 0, Sigma: b.spread, Nu: b.freedom}
 }
 
-// newPosterior combines how far predictions are off, by the factor that bounds 9 of 10 machines, with runs of one's own, as logarithms of
-// their times over the prediction. Before runs are seen it has Student's distribution: more machines are far from predictions than of
-// what is normally distributed (of systems left out, with bulk sizes across networks, 97 of 100 would pass where 99 should). Then a run
-// is off by what its machine is, normally distributed, and by what repeats differ: their median tells it, with the error of a median;
-// how far they spread, by the median of deviations, is mixed with what was believed of that, so that a further run has Student's
-// distribution (Gelman et al., Bayesian Data Analysis, 2013, sections 2.5 and 3.3).
-func newPosterior(factor float64, runs []float64) posterior {
+// newPosterior combines how far predictions are off, by the factor that bounds 9 of 10 machines, with how far repeats are apart and runs
+// of one's own, as logarithms of their times over the prediction. Before runs are seen it has Student's distribution: more machines are
+// far from predictions than of what is normally distributed (of systems left out, with bulk sizes across networks, 97 of 100 would pass
+// where 99 should). Then a run is off by what its machine is, normally distributed, and by what repeats differ: their median tells it,
+// with the error of a median; how far they spread, by the median of deviations, is mixed with what was believed of that, and tells as
+// much of its tail as it is worth beside that, so that a further run has Student's distribution (Gelman et al., Bayesian Data Analysis,
+// 2013, sections 2.5 and 3.3).
+func newPosterior(factor float64, a apart, runs []float64) posterior {
+	repeats := scale(a.factor)
 	if len(runs) == 0 {
-		band := math.Log(math.Max(factor, nccl.Repeats)) / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: weight}.Quantile((1+cost.Normal)/2)
-		return posterior{distuv.StudentsT{Mu: 0, Sigma: band, Nu: weight}, 0, repeats, weight}
+		return posterior{distuv.StudentsT{Mu: 0, Sigma: scale(math.Max(factor, a.factor)), Nu: weight}, 0, repeats, weight}
 	}
 	width := math.Log(factor) / Deviations(cost.Normal)
 	machine := math.Max(width*width-repeats*repeats, 0)
@@ -70,8 +85,8 @@ func newPosterior(factor float64, runs []float64) posterior {
 	}
 	seen := mad * measurement.Median(off)
 	worth := efficiency * (n - 1)
-	freedom := weight + worth
-	spread := (weight*repeats*repeats + worth*seen*seen) / freedom
+	freedom := weight * (1 + worth/a.worth)
+	spread := (a.worth*repeats*repeats + worth*seen*seen) / (a.worth + worth)
 	ofMedian := math.Pi / 2 * spread / n // its error, squared
 	share := machine / (machine + ofMedian)
 	return posterior{distuv.StudentsT{Mu: share * middle, Sigma: math.Sqrt(machine*(1-share) + spread), Nu: freedom}, share * middle,
@@ -95,5 +110,5 @@ func bearable(slower, falseAlarms float64) float64 {
 // Longest is the longest time that passes where nothing is known but a prediction, and until when 9 of 10 machines are done.
 func Longest(predicted, high units.Time, falseAlarms float64) units.Time {
 	factor := float64(high) / float64(predicted)
-	return units.Time(float64(predicted) * math.Exp(newPosterior(factor, nil).floor(falseAlarms)))
+	return units.Time(float64(predicted) * math.Exp(newPosterior(factor, apart{nccl.Repeats, weight}, nil).floor(falseAlarms)))
 }
