@@ -2,7 +2,6 @@ package planner_test
 
 import (
 	"bytes"
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,8 +100,7 @@ func survives(t *testing.T, s *schedule.Schedule) {
 	back, err := schedule.Decode(&buf)
 	if err != nil {
 		t.Errorf("%s: %s %v: %v", s.TopologyName, s.Algorithm, s.Spec.Kind, err)
-	} else if !reflect.DeepEqual(s, back) {
-		d := cmp.Diff(s, back)
+	} else if d := cmp.Diff(s, back); d != "" {
 		t.Errorf("%s: %s %v: JSON round trip:\n%s", s.TopologyName, s.Algorithm, s.Spec.Kind, d)
 	}
 }

@@ -68,7 +68,7 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32, inner string) 
 			dst = schedule.Scratch
 		}
 		ph := schedule.Phase{Gen: schedule.GenOps, Op: x.op, Src: src, Acc: dst, Dst: dst}
-		ph.Ops = g.programs(&ph, x)
+		g.programs(&ph, x)
 		ch.Phases = append(ch.Phases, ph)
 		if spec.Kind != collective.AllToAll {
 			src = dst
@@ -77,8 +77,8 @@ func (b *reroutes) channel(spec collective.Spec, tiers [][]int32, inner string) 
 	return ch
 }
 
-// programs are those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
-func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.Program) {
+// programs adds those of the first groups' ranks in a stage: in each of its groups, everybody talks to everybody at once.
+func (g *railGroups) programs(ph *schedule.Phase, x railStage) {
 	direct := schedule.Phase{Gen: schedule.GenDirect, Op: x.inGroups(), Src: ph.Src, Acc: ph.Acc, Dst: ph.Dst}
 	if x.level == 3 && !g.collects() { // switches neither gather nor scatter
 		direct.Gen = g.inner
@@ -94,14 +94,13 @@ func (g *railGroups) programs(ph *schedule.Phase, x railStage) (out []schedule.P
 			switch {
 			case rank < 0:
 			case x.op == collective.AllToAll:
-				out = append(out, sendFirst(g.exchange(x.level, node, rail), int(rank), g.spec.Ranks))
+				ph.Add(sendFirst(g.exchange(x.level, node, rail), int(rank), g.spec.Ranks))
 			default:
 				ops = inGroups.AppendProgram(ops[:0], 0, 0, int(rank))
-				out = append(out, append(schedule.Program(nil), joinNeighbours(sendFirst(ops, int(rank), g.spec.Ranks))...))
+				ph.Add(joinNeighbours(sendFirst(ops, int(rank), g.spec.Ranks)))
 			}
 		}
 	}
-	return out
 }
 
 // inGroups is what the groups of a stage do.

@@ -68,9 +68,9 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 	switch ph.Gen {
 	case GenOps:
 		if m := x.kinds[channel]; m != nil {
-			return m.append(dst, ph.Ops, int32(rank))
+			return m.append(dst, ph, int32(rank))
 		}
-		return append(dst, ph.Ops[rank]...)
+		return ph.appendProgram(dst, rank)
 	case GenRails:
 		return x.appendRails(dst, ch, ph, rank)
 	case GenTrees:

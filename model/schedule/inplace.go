@@ -45,18 +45,19 @@ func WithoutSelfCopies(s *Schedule) (*Schedule, error) {
 func withoutSelfCopies(x *Expander, ranks, channel, phase int) (list []Program, found bool) {
 	ph := &x.s.Channels[channel].Phases[phase]
 	if ph.Gen == GenOps {
-		ranks = len(ph.Ops)
+		ranks = ph.programs()
 	}
 	list = make([]Program, ranks)
 	for r := range list {
 		var ops []Op
 		if ph.Gen == GenOps {
-			ops = ph.Ops[r]
+			ops = ph.appendProgram(nil, r)
 		} else {
 			ops = x.AppendProgram(nil, channel, phase, r)
 		}
-		list[r] = slices.DeleteFunc(slices.Clone(ops), selfCopy)
-		found = found || len(list[r]) < len(ops)
+		n := len(ops)
+		list[r] = slices.DeleteFunc(ops, selfCopy)
+		found = found || len(list[r]) < n
 	}
 	return list, found
 }

@@ -176,10 +176,10 @@ func (m *kindMoves) runs(from runs, by int32) runs { return m.runsTo(from, m.tur
 func (m *kindMoves) digit(place int32) int32       { return m.segment[place%int32(len(m.segment))] }
 
 // append appends a rank's program: its original's, moved.
-func (m *kindMoves) append(dst []Op, programs []Program, rank int32) []Op {
+func (m *kindMoves) append(dst []Op, ph *Phase, rank int32) []Op {
 	node := m.node[rank]
 	first := len(dst)
-	dst = append(dst, programs[m.program[m.Nodes[node]]+rank-m.rank0[node]]...)
+	dst = ph.appendProgram(dst, int(m.program[m.Nodes[node]]+rank-m.rank0[node]))
 	if m.pos[node] == 0 {
 		return dst
 	}
@@ -221,8 +221,10 @@ func (k *Kinds) validatePrograms(ch *Channel) error {
 	m := newKindMoves(k)
 	ranks := m.originals()
 	known := map[string]bool{}
+	var ops []Op
 	for p := range ch.Phases {
-		for i, ops := range ch.Phases[p].Ops {
+		for i := range ch.Phases[p].programs() {
+			ops = ch.Phases[p].appendProgram(ops[:0], i)
 			if node := m.node[ranks[i]]; len(m.nodesOf[k.Nodes[node]]) > 1 && !m.movable(ops, known) {
 				return fmt.Errorf("phase %d: rank %d: chunks are neither of one node each nor the same of all nodes of a kind", p, ranks[i])
 			}

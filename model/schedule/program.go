@@ -5,13 +5,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
-// Program is what a rank does in a phase, one operation after the other. In JSON, operations that
-// differ from the ones before by the same steps are written once, and so are places of a sum: what
-// a rank exchanges with thousands of others stays short.
+// Program is what a rank does in a phase, one operation after the other. In JSON it is packed.
 type Program []Op
+
+// Packed is a program in which operations that differ from the ones before by the same steps are written once, and so are places of a
+// sum: what a rank exchanges with thousands of others stays short.
+type Packed []opRun
 
 // opRun is an operation, times over in steps; with every, that one and those behind it, so many in
 // all, in turn.
@@ -75,7 +78,7 @@ func runLength(n int, follows func(i int) bool) int {
 const mostInTurn = 16
 
 // turns is how many of the first operations come in turn, and how often; 1 and 1 if that is few.
-func (p Program) turns() (every, times int) {
+func turns(p []Op) (every, times int) {
 	for every = 1; every <= min(mostInTurn, len(p)/shortest); every++ {
 		times = runLength(len(p)/every, func(t int) bool {
 			for j := range every {
@@ -99,12 +102,15 @@ func (o *Op) step(to *Op) opStep {
 }
 
 // MarshalJSON writes the runs.
-func (p Program) MarshalJSON() ([]byte, error) {
-	out := []opRun{}
+func (p Program) MarshalJSON() ([]byte, error) { return json.Marshal(pack(p)) }
+
+func pack(p []Op) Packed {
+	out := Packed{}
 	for len(p) > 0 {
-		every, times := p.turns()
+		every, times := turns(p)
 		for j := range every {
 			x := opRun{Op: p[j], Srcs: placeRuns(p[j].Srcs)}
+			x.Op.Srcs = nil
 			if times > 1 {
 				x.Step = p[j].step(&p[every+j])
 			}
@@ -117,7 +123,77 @@ func (p Program) MarshalJSON() ([]byte, error) {
 		}
 		p = p[every*times:]
 	}
-	return json.Marshal(out)
+	return slices.Clone(out) // of its own length
+}
+
+// append appends the operations.
+func (list Packed) append(dst []Op) []Op {
+	for len(list) > 0 {
+		every, times, first := int(max(list[0].Every, 1)), int(max(list[0].Times, 1)), len(dst)
+		dst = slices.Grow(dst, every*times)
+		for j := range every {
+			op := list[j].Op
+			op.Srcs = list[j].places()
+			dst = append(dst, op)
+		}
+		for t := range times - 1 {
+			for j := range every {
+				dst = append(dst, dst[first+j].moved(list[j].Step, int32(t+1)))
+			}
+		}
+		list = list[every:]
+	}
+	return dst
+}
+
+// places are those of a sum.
+func (x *opRun) places() (out []Loc) {
+	n := 0
+	for i := range x.Srcs {
+		n += int(max(x.Srcs[i].Times, 1))
+	}
+	out = slices.Grow(out, n)
+	for i := range x.Srcs {
+		s := &x.Srcs[i]
+		for t := range max(s.Times, 1) {
+			out = append(out, s.Loc.moved(s.Step*t))
+		}
+	}
+	return out
+}
+
+// Add adds the program of the next rank to a phase of generator "ops" that has no Ops, packed: where ranks talk to all others of a group,
+// that takes a quarter of the memory.
+func (ph *Phase) Add(ops []Op) { ph.Packed = append(ph.Packed, pack(ops)) }
+
+// programs is how many there are of a phase of generator "ops".
+func (ph *Phase) programs() int { return max(len(ph.Ops), len(ph.Packed)) }
+
+// appendProgram appends the operations of one of them.
+func (ph *Phase) appendProgram(dst []Op, i int) []Op {
+	if ph.Packed != nil {
+		return ph.Packed[i].append(dst)
+	}
+	return append(dst, ph.Ops[i]...)
+}
+
+// unpacked is the phase with the programs that were added as Ops.
+func (ph *Phase) unpacked() *Phase {
+	out := *ph
+	for i := range ph.Packed {
+		out.Ops = append(out.Ops, ph.appendProgram(nil, i))
+	}
+	out.Packed = nil
+	return &out
+}
+
+// Equal reports whether two phases are the same, however their programs are kept.
+func (ph Phase) Equal(o Phase) bool { return reflect.DeepEqual(ph.unpacked(), o.unpacked()) }
+
+// MarshalJSON writes the programs that were added as Ops.
+func (ph Phase) MarshalJSON() ([]byte, error) {
+	type plain Phase
+	return json.Marshal((*plain)(ph.unpacked()))
 }
 
 func placeRuns(list []Loc) (out []locRun) {
@@ -137,39 +213,40 @@ func placeRuns(list []Loc) (out []locRun) {
 
 // UnmarshalJSON reads the runs.
 func (p *Program) UnmarshalJSON(data []byte) error {
-	var list []opRun
+	var list Packed
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&list); err != nil {
 		return err
 	}
+	if err := list.validate(); err != nil {
+		return err
+	}
+	*p = list.append(nil)
+	return nil
+}
+
+// validate refuses what would be too long, or comes in turn with nothing.
+func (list Packed) validate() error {
 	for i := range list {
-		x := &list[i]
-		for j := range x.Srcs {
-			s := &x.Srcs[j]
-			if err := allowed(len(x.Op.Srcs), s.Times); err != nil {
+		places := 0
+		for j := range list[i].Srcs {
+			s := &list[i].Srcs[j]
+			if err := allowed(places, s.Times); err != nil {
 				return err
 			}
-			for t := range max(s.Times, 1) {
-				x.Op.Srcs = append(x.Op.Srcs, s.Loc.moved(s.Step*t))
-			}
+			places += int(max(s.Times, 1))
 		}
 	}
-	*p = nil
-	for len(list) > 0 {
-		times, every := max(list[0].Times, 1), max(list[0].Every, 1)
+	for ops := 0; len(list) > 0; {
+		times, every := list[0].Times, max(list[0].Every, 1)
 		if int(every) > min(len(list), mostInTurn) {
 			return fmt.Errorf("every %d: there are %d operations, and at most %d come in turn", every, len(list), mostInTurn)
 		}
-		if err := cmp.Or(allowed(len(*p), list[0].Times), allowed(len(*p), list[0].Times*every)); err != nil { // the product may overflow
+		if err := cmp.Or(allowed(ops, times), allowed(ops, max(times, 1)*every)); err != nil { // the product may overflow
 			return err
 		}
-		*p = slices.Grow(*p, int(times*every))
-		for t := range times {
-			for j := range every {
-				*p = append(*p, list[j].Op.moved(list[j].Step, t))
-			}
-		}
+		ops += int(max(times, 1) * every)
 		list = list[every:]
 	}
 	return nil

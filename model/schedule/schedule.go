@@ -99,6 +99,7 @@ type Phase struct {
 	Level   int         `json:"level,omitempty"`   // gen "trees": hops that end at this depth; 0: all; "rails": the stage
 	Local   int         `json:"local,omitempty"`   // gen "rails": ranks of a node
 	Order   []TreeOrder `json:"order,omitempty"`   // gen "trees", all levels: by rank
+	Packed  []Packed    `json:"-"`                 // gen "ops": what was added, in place of Ops (see Add)
 	// Apart phases wait for no phase before them, nor do those behind them for any: they use no memory that those write.
 	Apart bool `json:"apart,omitempty"`
 }

@@ -22,6 +22,9 @@ const (
 func (s *Schedule) Uses() []Capability {
 	var multicast, reduction bool
 	for c := range s.Channels {
+		if c > 0 && s.Channels[c].SharesPrograms(&s.Channels[c-1]) {
+			continue
+		}
 		for p := range s.Channels[c].Phases {
 			m, r := s.Channels[c].Phases[p].uses()
 			multicast, reduction = multicast || m, reduction || r
@@ -41,10 +44,18 @@ func (ph *Phase) uses() (multicast, reduction bool) {
 	if ph.Gen == GenSwitch {
 		return ph.Op == collective.AllGather || ph.Op == collective.Broadcast, ph.Op.Reduces()
 	}
+	does := func(op *Op) {
+		multicast = multicast || op.Kind == Multicast
+		reduction = reduction || op.Kind == SwitchReduce
+	}
 	for _, ops := range ph.Ops {
 		for i := range ops {
-			multicast = multicast || ops[i].Kind == Multicast
-			reduction = reduction || ops[i].Kind == SwitchReduce
+			does(&ops[i])
+		}
+	}
+	for _, list := range ph.Packed {
+		for i := range list {
+			does(&list[i].Op)
 		}
 	}
 	return multicast, reduction
@@ -150,9 +161,14 @@ func disjoint(groups []Group) error {
 
 // validateTeams refuses connections that are of two teams, or of one and of none: what a
 // message loads on its way must not depend on which of them it is.
-func validateTeams(programs []Program) error {
+func (ph *Phase) validateTeams() error {
+	if multicast, reduction := ph.uses(); !multicast && !reduction {
+		return nil
+	}
 	team := map[[2]int32]Team{}
-	for r, ops := range programs {
+	var ops []Op
+	for r := range ph.programs() {
+		ops = ph.appendProgram(ops[:0], r)
 		for _, t := range appendTeams(nil, int32(r), ops) {
 			for i, p := range t.Peers {
 				pair := t.Pair(i)
@@ -164,10 +180,8 @@ func validateTeams(programs []Program) error {
 			}
 		}
 	}
-	if len(team) == 0 {
-		return nil
-	}
-	for r, ops := range programs {
+	for r := range ph.programs() {
+		ops = ph.appendProgram(ops[:0], r)
 		for i := range ops {
 			op := &ops[i]
 			switch t, ok := team[pairOf(int32(r), op)]; {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -287,38 +288,55 @@ func (s *Schedule) validateList(ch *Channel, g *Group) error {
 }
 
 func (s *Schedule) validateOps(ch *Channel, ph *Phase) error {
-	if ch.Kinds == nil && len(ph.Ops) != s.Spec.Ranks {
-		return fmt.Errorf("%d programs for %d ranks", len(ph.Ops), s.Spec.Ranks)
+	n := ph.programs()
+	if ch.Kinds == nil && n != s.Spec.Ranks {
+		return fmt.Errorf("%d programs for %d ranks", n, s.Spec.Ranks)
 	}
 	var ranks []int32
 	if ch.Kinds != nil {
-		if ranks = newKindMoves(ch.Kinds).originals(); len(ph.Ops) != len(ranks) {
-			return fmt.Errorf("%d programs for %d ranks of first nodes", len(ph.Ops), len(ranks))
+		if ranks = newKindMoves(ch.Kinds).originals(); n != len(ranks) {
+			return fmt.Errorf("%d programs for %d ranks of first nodes", n, len(ranks))
 		}
 	}
-	for r, ops := range ph.Ops {
+	var ops []Op
+	for r := range n {
+		ops = ph.appendProgram(ops[:0], r)
 		if ranks != nil {
 			r = int(ranks[r])
 		}
-		for i, op := range ops {
-			if int(op.Kind) >= len(opKindNames) {
-				return fmt.Errorf("rank %d operation %d: unknown kind", r, i)
-			}
-			for _, p := range op.AllPeers() {
-				if p < 0 || int(p) >= s.Spec.Ranks || int(p) == r {
-					return fmt.Errorf("rank %d operation %d: peer %d: must be another rank", r, i, p)
-				}
-			}
-			for _, l := range append(slices.Clone(op.Srcs), op.Src, op.Dst) {
-				limit := int64(ch.Chunks)
-				if l.Buf == Scratch {
-					limit = maxScratch
-				}
-				if int(l.Buf) >= len(bufferNames) || !l.Set.valid(limit) {
-					return fmt.Errorf("rank %d operation %d: chunks %+v are not in %v", r, i, l.Set, l.Buf)
-				}
+		for i := range ops {
+			if err := s.validateOp(ch, &ops[i], r); err != nil {
+				return fmt.Errorf("rank %d operation %d: %w", r, i, err)
 			}
 		}
 	}
-	return validateTeams(ph.Ops)
+	return ph.validateTeams()
+}
+
+func (s *Schedule) validateOp(ch *Channel, op *Op, rank int) error {
+	if int(op.Kind) >= len(opKindNames) {
+		return errors.New("unknown kind")
+	}
+	for _, p := range op.AllPeers() {
+		if p < 0 || int(p) >= s.Spec.Ranks || int(p) == rank {
+			return fmt.Errorf("peer %d: must be another rank", p)
+		}
+	}
+	for i := range op.Srcs {
+		if err := ch.validatePlace(&op.Srcs[i]); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(ch.validatePlace(&op.Src), ch.validatePlace(&op.Dst))
+}
+
+func (ch *Channel) validatePlace(l *Loc) error {
+	limit := int64(ch.Chunks)
+	if l.Buf == Scratch {
+		limit = maxScratch
+	}
+	if int(l.Buf) >= len(bufferNames) || !l.Set.valid(limit) {
+		return fmt.Errorf("chunks %+v are not in %v", l.Set, l.Buf)
+	}
+	return nil
 }
