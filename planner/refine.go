@@ -288,7 +288,10 @@ func (r *refinement) time(s, like *schedule.Schedule) (units.Time, error) {
 		return t, nil
 	}
 	enough := units.Time((1 - enoughGained) * float64(r.list[r.best].Time))
-	t := r.score.Bound(s, r.size)
+	var t units.Time
+	if !r.apart {
+		t = r.score.Bound(s, r.size)
+	}
 	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, r.score.Time} {
 		work := r.score.Foreseen(s, like)
 		if t > enough && !r.apart || !r.has(work) || r.score.Spent()+work > r.most {

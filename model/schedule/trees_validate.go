@@ -1,55 +1,59 @@
 package schedule
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"railyard/model/collective"
 )
 
-// validateTrees checks a phase of packed trees.
-func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
+// validateTrees checks a channel's packed trees, once for all phases of them, and that these take levels that there are.
+func (s *Schedule) validateTrees(ch *Channel) error {
 	t := ch.Trees
 	switch {
-	case t == nil:
-		return fmt.Errorf("generator trees: the channel has no trees")
-	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter && (ph.Op != collective.AllReduce || ph.Level > 0):
-		return fmt.Errorf("generator trees does not make %v", ph.Op)
 	case t.Units == 0 && s.Spec.Blocks() > 1:
 		return fmt.Errorf("trees: unequal roots (units 0) do not make %v", s.Spec.Kind)
 	case t.Units < 0 || t.Units > 0 && int64(t.Units)*int64(s.Spec.Ranks) != int64(ch.Chunks):
 		return fmt.Errorf("trees: %d units for each of %d ranks are not the channel's %d chunks", t.Units, s.Spec.Ranks, ch.Chunks)
-	case t.Pieces < 0 || t.Pieces > 1 && ph.Level > 0:
-		return fmt.Errorf("trees: %d pieces: at least 1, and only where a phase takes all levels", t.Pieces)
-	case ph.Order != nil && ph.Level > 0:
-		return fmt.Errorf("trees: only a phase that takes all levels has an order")
-	case t.Join && ph.Level == 0:
-		return fmt.Errorf("trees: messages are joined (join) level by level only")
+	case t.Pieces < 0:
+		return fmt.Errorf("trees: %d pieces: at least 1", t.Pieces)
 	case t.Early && !t.Join:
-		return fmt.Errorf("trees: levels count from the root (early) anyway where messages are not joined (join)")
+		return errors.New("trees: levels count from the root (early) anyway where messages are not joined (join)")
 	case t.Local < 1 || s.Spec.Ranks%int(t.Local) != 0:
 		return fmt.Errorf("trees: %d ranks are no whole number of nodes of %d", s.Spec.Ranks, t.Local)
 	}
+	ordered := slices.ContainsFunc(ch.Phases, func(ph Phase) bool { return ph.Gen == GenTrees && ph.Level == 0 })
 	units := make([]int64, s.Spec.Ranks)
 	for i := range t.List {
 		x := &t.List[i]
 		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
 			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
 		}
-		for _, up := range []bool{false, true} {
-			parents := x.Parents(up)
-			if err := validateParents(parents, s.Spec.Ranks); err != nil {
-				return fmt.Errorf("tree %d: %w", i, err)
-			}
-			if parents[x.Root] != -1 {
-				return fmt.Errorf("tree %d: its root %d has a parent", i, x.Root)
-			}
-		}
-		if err := x.validateLevels(t.Join, ph.Level == 0); err != nil {
+		if err := cmp.Or(x.validateParents(s.Spec.Ranks), x.validateLevels(t.Join, ordered)); err != nil {
 			return fmt.Errorf("tree %d: %w", i, err)
 		}
 		units[x.Root] += int64(x.Weight)
 	}
+	if err := t.validateUnits(units, ch.Chunks); err != nil {
+		return err
+	}
+	down, up := t.Levels(false), t.Levels(true)
+	for p, ph := range ch.Phases {
+		height := down
+		if ph.Op == collective.ReduceScatter {
+			height = up
+		}
+		if ph.Gen == GenTrees && (ph.Level < 0 || ph.Level > height) {
+			return fmt.Errorf("phase %d: level %d: must be from 1 to the trees' height %d, or 0 for all", p, ph.Level, height)
+		}
+	}
+	return nil
+}
+
+// validateUnits checks what the trees of each root carry.
+func (t *Trees) validateUnits(units []int64, chunks int) error {
 	var total int64
 	for r, n := range units {
 		total += n
@@ -57,11 +61,43 @@ func (s *Schedule) validateTrees(ch *Channel, ph *Phase) error {
 			return fmt.Errorf("trees: those of rank %d carry %d of its %d units", r, n, t.Units)
 		}
 	}
-	if total != int64(ch.Chunks) {
-		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, ch.Chunks)
+	if total != int64(chunks) {
+		return fmt.Errorf("trees: they carry %d of the channel's %d chunks", total, chunks)
 	}
-	if height := t.Levels(ph.Op == collective.ReduceScatter); ph.Level < 0 || ph.Level > height {
-		return fmt.Errorf("level %d: must be from 1 to the trees' height %d, or 0 for all", ph.Level, height)
+	return nil
+}
+
+// validateParents checks that a tree is one, down and up, from its root.
+func (t *Tree) validateParents(ranks int) error {
+	for _, up := range []bool{false, true} {
+		if up && t.Up == nil {
+			break // as down
+		}
+		parents := t.Parents(up)
+		if err := validateParents(parents, ranks); err != nil {
+			return err
+		}
+		if parents[t.Root] != -1 {
+			return fmt.Errorf("its root %d has a parent", t.Root)
+		}
+	}
+	return nil
+}
+
+// validateTreePhase checks a phase of packed trees.
+func (s *Schedule) validateTreePhase(ch *Channel, ph *Phase) error {
+	t := ch.Trees
+	switch {
+	case t == nil:
+		return errors.New("generator trees: the channel has no trees")
+	case ph.Op != collective.AllGather && ph.Op != collective.ReduceScatter && (ph.Op != collective.AllReduce || ph.Level > 0):
+		return fmt.Errorf("generator trees does not make %v", ph.Op)
+	case t.Pieces > 1 && ph.Level > 0:
+		return fmt.Errorf("trees: %d pieces: only where a phase takes all levels", t.Pieces)
+	case ph.Order != nil && ph.Level > 0:
+		return errors.New("trees: only a phase that takes all levels has an order")
+	case t.Join && ph.Level == 0:
+		return errors.New("trees: messages are joined (join) level by level only")
 	}
 	if ph.Level > 0 {
 		return nil

@@ -87,6 +87,11 @@ func (s *Schedule) validateChannel(ch, before *Channel) error {
 	if len(ch.Phases) > 0 && ch.Phases[0].Apart {
 		return errors.New("phase 0: apart: it waits for no phase anyway")
 	}
+	if ch.Trees != nil && slices.ContainsFunc(ch.Phases, func(ph Phase) bool { return ph.Gen == GenTrees }) {
+		if err := s.validateTrees(ch); err != nil {
+			return err
+		}
+	}
 	for p := range ch.Phases {
 		if err := s.validatePhase(ch, &ch.Phases[p]); err != nil {
 			return fmt.Errorf("phase %d: %w", p, err)
@@ -106,7 +111,7 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 	case GenOps:
 		return s.validateOps(ch, ph)
 	case GenTrees:
-		return s.validateTrees(ch, ph)
+		return s.validateTreePhase(ch, ph)
 	case GenRails:
 		return s.validateRails(ch, ph)
 	}
