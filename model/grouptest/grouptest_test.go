@@ -123,7 +123,8 @@ var trials = []trial{
 }
 
 // TestFindsFaults: on clusters with 0 to 5 faults that slow a test by 14 % at least, and 5 % of noise, all are found and nothing else in
-// 95 of 100 clusters, with -long of each kind; of healthy ones, one in 100 at most is said not to be. It prints docs/gates.md's table.
+// 95 of 100 clusters, with -long of each kind, after at most twice f·log₂(n/f) tests over all kinds; of healthy ones, one in 100 at most is
+// said not to be. It prints docs/gates.md's table.
 func TestFindsFaults(t *testing.T) {
 	own := make([]tally, len(trials))
 	t.Run("kinds", func(t *testing.T) {
@@ -141,13 +142,21 @@ func TestFindsFaults(t *testing.T) {
 		all.add(&own[i])
 	}
 	all.judge(t, "all kinds")
+	if all.tests > 2*all.least {
+		t.Errorf("%.0f tests, more than twice the %.0f of f·log₂(n/f) for nodes", all.tests, all.least)
+	}
+	t.Logf("%.2f times f·log₂(n/f) tests", all.tests/all.least)
 }
 
 // tally counts clusters.
-type tally struct{ all, right, healthy, alarms int }
+type tally struct {
+	all, right, healthy, alarms int
+	tests, least                float64 // of clusters with faults: made, and f·log₂(n/f)
+}
 
 func (y *tally) add(o *tally) {
 	y.all, y.right, y.healthy, y.alarms = y.all+o.all, y.right+o.right, y.healthy+o.healthy, y.alarms+o.alarms
+	y.tests, y.least = y.tests+o.tests, y.least+o.least
 }
 
 func (y *tally) judge(t *testing.T, of string) {
@@ -172,9 +181,11 @@ func (x *trial) try(t *testing.T, y *tally, kind uint64) {
 				used += x.once(t, &own, nodes, count, r)
 			}
 			least := 0.
-			if y.add(&own); count > 0 {
+			if count > 0 {
 				least = float64(count) * math.Log2(float64(nodes)/float64(count))
+				own.tests, own.least = float64(used), least*float64(seeds)
 			}
+			y.add(&own)
 			t.Logf("| %s | %d | %d | %d of %d | %.1f | %.1f |", x.name, nodes, count, own.right, seeds, float64(used)/float64(seeds), least)
 		}
 	}
