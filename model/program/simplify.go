@@ -68,11 +68,12 @@ func (x *strand) forward(w *writer) {
 	at := map[*operation]int{}
 	for i, o := range slices.Backward(x.ops) {
 		at[o] = i
-		if c := x.copyOf(w, o, next); c != nil {
+		c := x.copyOf(w, o, next)
+		w.uses(o, func(key cellKey, _ bool) { next[key] = append(next[key], o) }) // as it was: what came before is overwritten
+		if c != nil {
 			x.ops[i], x.ops[at[c]] = nil, o
 			o.dst, o.lazy = c.dst, false
 		}
-		w.uses(o, func(key cellKey, _ bool) { next[key] = append(next[key], o) })
 	}
 	x.compact()
 }

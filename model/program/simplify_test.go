@@ -189,3 +189,29 @@ func TestWhatIsNotNeededIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// Packets that others overwrite before anybody unpacks them do not take the place of those.
+func TestPacketsThatAreOverwritten(t *testing.T) {
+	l := NewLinear(collective.Spec{Kind: collective.AllGather, Ranks: 2}, 1, true, []int{1, 1})
+	for r := range 2 {
+		own, scratch := Place{schedule.Output, r}, Place{schedule.Scratch, 0}
+		l.Deliver(l.Send(Thread{r, 0}, 1-r, own, 1), 0, scratch)
+		l.Deliver(l.Send(Thread{r, 1}, 1-r, own, 1), 1, scratch)
+		l.Unpack(Thread{1 - r, 2}, scratch, own, 1)
+	}
+	s := l.Schedule()
+	if err := schedule.Check(s, nil); err != nil {
+		t.Fatal(err)
+	}
+	for r, ops := range programs(s) {
+		received := 0
+		for _, op := range ops {
+			if op.Kind == schedule.Recv {
+				received++
+			}
+		}
+		if received != 2 {
+			t.Errorf("rank %d receives %d of 2 messages", r, received)
+		}
+	}
+}
