@@ -77,9 +77,9 @@ func warning(w observed.Warning, elsewhere bool) health.Finding {
 		f.Level = health.Broken
 	}
 	if status, ok := completed(w.Text); ok {
-		f.Why, f.Do, f.Level = completions[status].why, completions[status].do, health.Broken
-		if status == flushed {
-			f.Level = health.Notice
+		f.Why, f.Do = completions[status].why, completions[status].do
+		if status != flushed {
+			f.Level = health.Broken
 		}
 	}
 	if w.Times > 1 {

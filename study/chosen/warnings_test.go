@@ -29,7 +29,15 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s\n%+v", c.text, got)
 		}
 	}
-	got, _ := find(t, "", at+"54862> with status=99 opcode=0\nw0:3468:3905 [4] NCCL INFO proxy.cc:878 -> 6 [Progress Thread]\n")
+	for _, text := range []string{"54862> with status=99 opcode=0", "54891> with error 5, opcode 0, len 0, vendor err 249"} {
+		got, _ := find(t, "", at+text+"\nw0:3468:3905 [4] NCCL INFO proxy.cc:878 -> 6 [Progress Thread]\n")
+		wantFailed(t, got)
+	}
+}
+
+// wantFailed is that a job ended with what a warning says.
+func wantFailed(t *testing.T, got []health.Finding) {
+	t.Helper()
 	if len(got) != 1 || got[0].Level != health.Broken || !strings.Contains(got[0].Says, "remote process exited or network error") {
 		t.Errorf("%+v", got)
 	}

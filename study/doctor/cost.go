@@ -19,9 +19,6 @@ import (
 // size is what costs are asked of: large enough for rates to decide, as nccl-tests ends with.
 const size = units.GiB
 
-// priced is the work that the plan of a cost is worth: a finding wants to know how much is lost, and each asks for two plans.
-const priced = planner.DefaultBudget / 8
-
 // costs prices findings on a machine.
 type costs struct {
 	site    study.Site
@@ -108,8 +105,7 @@ func (c *costs) ask(of *effect, e *health.Effect, nodes int) (x health.Cost, err
 	if err != nil {
 		return x, err
 	}
-	asked := study.Asked{Topology: t, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{size}, Machine: m,
-		Search: study.Search{Budget: priced}}
+	asked := study.Asked{Topology: t, Collective: study.Collective{Kind: collective.AllReduce}, Sizes: []units.Bytes{size}, Machine: m}
 	if of.asked != nil {
 		x, err = of.asked(asked, e)
 	} else {
