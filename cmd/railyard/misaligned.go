@@ -24,21 +24,21 @@ func misaligned(took, slower units.Time) []string {
 		"make each rank's part a multiple of 16 bytes, padded if need be", slower, took, 100*float64(slower)/float64(took))}
 }
 
-// misalignedOnGPUs is what a plan on GPUs of one node whose accesses were measured takes longer so, which the planner's time leaves out, as
-// it knows no places; with what is said of it.
-func misalignedOnGPUs(t *topology.Topology, s *schedule.Schedule, size units.Bytes, counts *countMatrix, costs *cost.Profile,
-	planned units.Time) (longer units.Time, said []string) {
+// misalignedOnGPUs says it of a plan on GPUs of one node whose accesses were measured; its time is that of the planner, which knows
+// no places.
+func misalignedOnGPUs(t *topology.Topology, s *schedule.Schedule, size units.Bytes, counts *countMatrix,
+	costs *cost.Profile) (out []string) {
 	if costs.Access == nil || t.NumNodes() > 1 || t.NumRanks() > block.MaxRanks || t.Devices()[t.Ranks()[0]].Kind != topology.GPU {
-		return 0, nil
+		return nil
 	}
 	took, slower, err := kernels.Misaligned(t, s, kernels.Data{Size: size, Element: elementOf(size, counts)}, costs)
 	if err != nil {
-		return 0, []string{fmt.Sprintf("what data off 16 bytes cost on GPUs is not known: %v", err)}
+		return []string{fmt.Sprintf("what data off 16 bytes cost on GPUs is not known: %v", err)}
 	}
-	if misaligned(took, slower) == nil {
-		return 0, nil
+	for _, said := range misaligned(took, slower) {
+		out = append(out, said+" (what GPUs lose; the planner's time leaves it out)")
 	}
-	return slower, misaligned(planned+slower, slower)
+	return out
 }
 
 // elementOf is how many bytes the elements of a size have that nobody named: as many as ranks' counts divide by, at most four.

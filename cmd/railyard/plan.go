@@ -162,11 +162,9 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 		d.Faults = append(d.Faults, f.String())
 	}
 	for i := range p.Rows {
-		r := p.Rows[i]
-		longer, said := misalignedOnGPUs(topo, r.Schedule, r.Size, p.counts, p.Question.Costs(), r.Prediction.Time)
-		r.Prediction.Time += longer
-		row := planRow(p.Question.Spec(), &r, why)
-		row.Warnings = append(row.Warnings, said...)
+		r := &p.Rows[i]
+		row := planRow(p.Question.Spec(), r, why)
+		row.Warnings = append(row.Warnings, misalignedOnGPUs(topo, r.Schedule, r.Size, p.counts, p.Question.Costs())...)
 		d.Rows = append(d.Rows, row)
 	}
 	crossings, err := p.Crossovers()

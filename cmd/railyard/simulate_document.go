@@ -28,7 +28,9 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (_ *report.Sim
 		return nil, err
 	}
 	d := x.describe(plan, r)
-	x.misaligned(d, r.Ends[0])
+	if j := x.jobs[0]; len(x.jobs) == 1 && j.Ranks == nil {
+		d.Warnings = append(d.Warnings, misalignedOnGPUs(x.topo, j.Schedule, j.size, x.counts, x.profile)...)
+	}
 	for _, part := range []func() error{
 		func() error { return x.split(d, plan, r.Ends[0]) },
 		func() error { return x.compareOthers(d, r.Ends[0]) },
@@ -54,17 +56,6 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (_ *report.Sim
 		err = outfile.Write(o.Trace, func(w io.Writer) error { return trace.WriteChrome(w, r.Trace) })
 	}
 	return d, err
-}
-
-// misaligned adds what parts off 16 bytes cost on GPUs.
-func (x *scenario) misaligned(d *report.SimulateDocument, t units.Time) {
-	j := x.jobs[0]
-	if len(x.jobs) > 1 || j.Ranks != nil {
-		return
-	}
-	longer, said := misalignedOnGPUs(x.topo, j.Schedule, j.size, x.counts, x.profile, t)
-	d.TimeUS, d.MisalignedUS, d.Warnings = (t + longer).Microseconds(), longer.Microseconds(), append(d.Warnings, said...)
-	d.AlgBW, d.BusBW = study.Bandwidths(j.Schedule.Spec, j.size, t+longer)
 }
 
 // describe is what the run itself says.
