@@ -9,12 +9,13 @@ type SimulateDocument struct {
 	Schedule     string  `json:"schedule"`
 	Collective   string  `json:"collective"`
 	SizeBytes    int64   `json:"size_bytes"`
-	TimeUS       float64 `json:"time_us" text:"time" doc:"the sum of launch to delay; of several jobs, the first one's"`
+	TimeUS       float64 `json:"time_us" text:"time" doc:"the sum of launch to misaligned; of several jobs, the first one's"`
 	LaunchUS     float64 `json:"launch_us" text:"launch"`
 	AlphaUS      float64 `json:"alpha_us" text:"latency and adding"`
 	BetaUS       float64 `json:"beta_us" text:"transfer"`
 	ContentionUS float64 `json:"contention_us" text:"contention"`
 	DelayUS      float64 `json:"delay_us,omitempty" text:"delay" doc:"late ranks' part of the time"`
+	MisalignedUS float64 `json:"misaligned_us,omitempty" text:"misaligned" doc:"what parts off 16 bytes cost"`
 	AlgBW        float64 `json:"algbw_GBps" text:"algbw"`
 	BusBW        float64 `json:"busbw_GBps" text:"busbw"`
 	Bottleneck   string  `json:"bottleneck" text:"limited by"`

@@ -7,6 +7,7 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/kernels"
 	"railyard/study/score"
 )
 
@@ -108,6 +109,7 @@ func (q *Question) AnswerWith(s *schedule.Schedule) (*Answer, error) {
 func (q *Question) scorer() *score.Scorer {
 	s := score.New(q.asked.Topology, q.costs)
 	s.Limit = q.limit
+	s.Add(kernels.Longer(q.asked.Topology, q.costs, q.asked.Collective.Element))
 	return s
 }
 
@@ -179,13 +181,16 @@ func (a *Answer) Explain(s *schedule.Schedule, size units.Bytes) (planner.Predic
 	return a.score.Explain(s, size)
 }
 
-// Crossovers are the sizes at which another schedule becomes the best.
+// Crossovers are the sizes at which another schedule becomes the best, where data are aligned: sizes that are looked at in between are
+// anybody's.
 func (a *Answer) Crossovers() ([]planner.Crossover, error) {
 	rows := make([]planner.Row, len(a.Rows))
 	for i := range a.Rows {
 		rows[i] = a.Rows[i].Row
 	}
-	return planner.Crossovers(rows, a.score, a.Question.asked.Search.Budget)
+	aligned := *a.score
+	aligned.Add(nil)
+	return planner.Crossovers(rows, &aligned, a.Question.asked.Search.Budget)
 }
 
 // takeOver puts a plan of the whole machine in the place of one for what is left.

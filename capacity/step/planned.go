@@ -44,7 +44,7 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	if err != nil {
 		return Prediction{}, err
 	}
-	a, err := study.Ask(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{size},
+	a, err := study.Ask(study.Asked{Topology: t, Collective: study.Collective{Kind: kind}, Sizes: []units.Bytes{padded(size, n)},
 		Machine: p.machine}, nil)
 	if err != nil {
 		return Prediction{}, err
@@ -52,6 +52,12 @@ func (p *Planned) Predict(part *topology.Topology, s Share, kind collective.Kind
 	r := &a.Rows[0]
 	x := &r.Prediction
 	return Prediction{Time: x.Time, Schedule: planner.Name(r.Schedule), Limit: x.Bottleneck, Warnings: x.Warnings}, nil
+}
+
+// padded is a size of which each rank's part is a multiple of 16 bytes, as frameworks pad what they exchange.
+func padded(size units.Bytes, ranks int) units.Bytes {
+	whole := units.Bytes(16 * ranks)
+	return (size + whole - 1) / whole * whole
 }
 
 // background is the traffic that leaves a share.

@@ -156,7 +156,7 @@ func (f *collFlags) collective(cmd *cobra.Command) (study.Collective, error) {
 		return c, err
 	}
 	if f.matrix != nil {
-		c.Counts = f.matrix.counts
+		c.Counts, c.Unit = f.matrix.counts, f.matrix.element
 	}
 	return c, nil
 }

@@ -163,9 +163,7 @@ func (p *planned) document(why bool) (*report.PlanDocument, error) {
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		row := planRow(p.Question.Spec(), r, why)
-		row.Warnings = append(row.Warnings, misalignedOnGPUs(topo, r.Schedule, r.Size, p.counts, p.Question.Costs())...)
-		d.Rows = append(d.Rows, row)
+		d.Rows = append(d.Rows, planRow(p.Question.Spec(), r, why))
 	}
 	crossings, err := p.Crossovers()
 	for _, c := range crossings {

@@ -374,7 +374,7 @@ func (g *gpuFlags) predict(p *planned, row *study.Row, s *schedule.Schedule, how
 	d := kernels.Data{Size: row.Size, Element: g.dtype.Size(), InPlace: g.inPlace}
 	top, costs := p.Question.Topology(), p.Question.Costs()
 	t, slower, err := kernels.Predict(top, &as, how, d, costs)
-	return planner.Prediction{Time: t, Warnings: append(costs.Warnings(row.Size, top.NumRanks()), misaligned(t, slower)...)}, err
+	return planner.Prediction{Time: t, Warnings: append(costs.Warnings(row.Size, top.NumRanks()), kernels.Told(t, slower)...)}, err
 }
 
 func (g *gpuFlags) choose(spec collective.Spec, size units.Bytes) (cuda.Choice, bool) {

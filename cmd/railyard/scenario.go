@@ -11,6 +11,7 @@ import (
 	"railyard/model/units"
 	"railyard/sim"
 	"railyard/study"
+	"railyard/study/kernels"
 )
 
 // scenario is what simulate plays: jobs on a machine, with what may slow them down. What
@@ -71,11 +72,48 @@ func (x *scenario) time() (units.Time, error) {
 }
 
 func (x *scenario) timeOf(p *sim.Plan) (units.Time, error) {
-	r, err := p.RunJobs(x.sizes(), sim.Options{Delays: x.delays})
+	r, _, err := x.run(p, sim.Options{Delays: x.delays})
 	if err != nil {
 		return 0, err
 	}
 	return r.Ends[0], nil
+}
+
+// run plays the jobs; each takes longer by what its places in memory cost, which is returned for each, and its end with it.
+func (x *scenario) run(p *sim.Plan, o sim.Options) (*sim.Result, []units.Time, error) {
+	r, err := p.RunJobs(x.sizes(), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	longer := make([]units.Time, len(x.jobs))
+	for i := range x.jobs {
+		var said []string
+		if longer[i], said, err = x.longer(i, r.Ends[i]); err != nil {
+			return nil, nil, err
+		}
+		r.Ends[i] += longer[i]
+		r.Warnings = append(r.Warnings, said...)
+	}
+	return r, longer, nil
+}
+
+// longer is what places in memory cost a job that are not aligned, and what is said of it.
+func (x *scenario) longer(i int, simulated units.Time) (units.Time, []string, error) {
+	j := x.jobs[i]
+	part, _, err := partOf(x.topo, j.Ranks)
+	if err != nil {
+		return 0, nil, err
+	}
+	c := study.Collective{Counts: j.Schedule.Spec.Counts}
+	if i == 0 && x.counts != nil {
+		c.Unit = x.counts.element
+	}
+	longer := kernels.Longer(part, x.profile, c.Element)
+	if longer == nil {
+		return 0, nil, nil
+	}
+	t, said := longer(j.Schedule, j.size, simulated)
+	return t, said, nil
 }
 
 // but is the same with a change.

@@ -23,20 +23,18 @@ func (x *scenario) document(cmd *cobra.Command, o *simulateFlags) (_ *report.Sim
 	if err != nil {
 		return nil, err
 	}
-	r, err := plan.RunJobs(x.sizes(), sim.Options{Trace: o.Trace != "", Delays: x.delays})
+	r, longer, err := x.run(plan, sim.Options{Trace: o.Trace != "", Delays: x.delays})
 	if err != nil {
 		return nil, err
 	}
 	d := x.describe(plan, r)
-	if j := x.jobs[0]; len(x.jobs) == 1 && j.Ranks == nil {
-		d.Warnings = append(d.Warnings, misalignedOnGPUs(x.topo, j.Schedule, j.size, x.counts, x.profile)...)
-	}
+	d.MisalignedUS = longer[0].Microseconds()
 	for _, part := range []func() error{
-		func() error { return x.split(d, plan, r.Ends[0]) },
+		func() error { return x.split(d, plan, r.Ends[0], longer[0]) },
 		func() error { return x.compareOthers(d, r.Ends[0]) },
 		func() error { return x.compareJobs(d, plan, r) },
 		func() error { return x.compareHashed(d, plan, r.Ends[0]) },
-		func() error { return x.repeat(cmd, d, plan, o) },
+		func() error { return x.repeat(cmd, d, plan, o, longer[0]) },
 	} {
 		if err := part(); err != nil {
 			return nil, err
@@ -81,7 +79,7 @@ func (x *scenario) describe(plan *sim.Plan, r *sim.Result) *report.SimulateDocum
 
 // split divides the time by cause. What other jobs cost is contention; what late ranks
 // cost stands apart.
-func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Time) error {
+func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t, longer units.Time) error {
 	prompt := t
 	var err error
 	if x.delays != nil {
@@ -98,7 +96,7 @@ func (x *scenario) split(d *report.SimulateDocument, plan *sim.Plan, t units.Tim
 			return err
 		}
 	}
-	s, err := plan.Split(x.jobs[0].size, prompt)
+	s, err := plan.Split(x.jobs[0].size, prompt-longer)
 	d.LaunchUS, d.AlphaUS, d.BetaUS, d.ContentionUS = s.Launch.Microseconds(), s.Alpha.Microseconds(), s.Beta.Microseconds(),
 		s.Contention.Microseconds()
 	return err

@@ -13,7 +13,7 @@ import (
 )
 
 // repeat adds the times over seeds.
-func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *sim.Plan, o *simulateFlags) error {
+func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *sim.Plan, o *simulateFlags, longer units.Time) error {
 	if o.Repeat == 0 {
 		return nil
 	}
@@ -21,6 +21,9 @@ func (x *scenario) repeat(cmd *cobra.Command, d *report.SimulateDocument, plan *
 	all, err := repeated(cmd, plan, o.Repeat, x.sizes(), delays)
 	if err != nil {
 		return err
+	}
+	for i := range all {
+		all[i] += longer.Microseconds()
 	}
 	d.Repeats = &report.Repeats{Runs: o.Repeat, P50: measurement.NearestRank(all, 50),
 		P95: measurement.NearestRank(all, 95), P99: measurement.NearestRank(all, 99)}

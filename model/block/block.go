@@ -221,6 +221,21 @@ func ready(s *schedule.Schedule, o Options, together int) (*schedule.Schedule, e
 	return inPlace(s, o)
 }
 
+// BlocksAligned reports whether all blocks of a schedule's buffers begin at multiples of 16 bytes: then all places of its program do.
+func BlocksAligned(s *schedule.Schedule, o Options) bool {
+	l := schedule.NewLayout(s, o.Count, 1)
+	for rank := range s.Spec.Ranks {
+		for b := range s.Spec.Blocks() {
+			in, _ := l.Block(rank, schedule.Input, b)
+			out, _ := l.Block(rank, schedule.Output, b)
+			if (in|out)*int64(o.Size)%16 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Unaligned reports whether some of the lanes' data are not aligned to 16 bytes, as parts of buffers are whose
 // elements do not divide: their kernels have what reads across that.
 func Unaligned(lanes ...Lane) bool {

@@ -15,7 +15,7 @@ type emission struct {
 
 	before, ops, after []Op
 	segment            int          // first operation since the threads last waited for one another
-	written, read      []Ref        // since then
+	written, read      touched      // since then
 	owed               []*message   // pushed, and not yet signalled
 	lazy               []lazySource // fused receives that wait for their reduction
 	credit             map[int]bool // peers whose memory is known to be free
@@ -291,16 +291,17 @@ func (e *emission) add(op Op) {
 	if op.Kind == Multi && len(op.Sources) == 1 && op.Flags == 0 {
 		if at := e.maker(op.Sources[0]); at >= 0 && e.ops[at].Kind == Multi && e.ops[at].Limit == op.Limit && len(e.ops[at].Sources) == 1 {
 			e.ops[at].Destinations = append(e.ops[at].Destinations, op.Destinations...)
-			e.written = append(e.written, e.real(op.Destinations)...)
+			e.written.add(e.real(op.Destinations))
 			return
 		}
 	}
 	reads, writes := e.real(op.Sources), e.real(op.Destinations)
-	if meet(reads, e.written) || meet(writes, e.written) || meet(writes, e.read) {
+	if e.written.meet(reads) || e.written.meet(writes) || e.read.meet(writes) {
 		op.Flags |= Barrier // other threads may have done that
 		e.newSegment()
 	}
-	e.read, e.written = append(e.read, reads...), append(e.written, writes...)
+	e.read.add(reads)
+	e.written.add(writes)
 	if !e.pair(op) {
 		e.ops = append(e.ops, op)
 	}
@@ -347,11 +348,25 @@ func (op *Op) copies() int {
 }
 
 func (e *emission) newSegment() {
-	e.segment, e.written, e.read = len(e.ops), nil, nil
+	e.segment = len(e.ops)
+	clear(e.written)
+	clear(e.read)
 }
 
-func meet(a, b []Ref) bool {
-	return slices.ContainsFunc(a, func(r Ref) bool { return slices.Contains(b, r) })
+// touched are the places of a segment's operations.
+type touched map[Ref]struct{}
+
+func (p *touched) add(refs []Ref) {
+	if *p == nil {
+		*p = touched{}
+	}
+	for _, r := range refs {
+		(*p)[r] = struct{}{}
+	}
+}
+
+func (p touched) meet(refs []Ref) bool {
+	return slices.ContainsFunc(refs, func(r Ref) bool { _, ok := p[r]; return ok })
 }
 
 // real are places with input and output under one name where they are one memory.

@@ -141,6 +141,9 @@ func playAll(t *testing.T, s *schedule.Schedule, nodes [][]int, random *rand.Ran
 		var p *Staged
 		if nodes == nil && refused == nil {
 			p = oneStage(whole)
+			if BlocksAligned(s, o) && slices.ContainsFunc(whole.Lanes, func(lanes []Lane) bool { return Unaligned(lanes...) }) {
+				t.Errorf("%s of %v, %v, %+v: blocks begin at multiples of 16 bytes, other places do not", s.Algorithm, s.Spec.Kind, s.Spec.Counts, o)
+			}
 		} else if nodes != nil {
 			var err error
 			p, err = CompileStages(s, o, nodes, streams)

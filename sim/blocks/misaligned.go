@@ -5,24 +5,48 @@ import (
 	"slices"
 
 	"railyard/model/block"
+	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
 // quad is what an access of a thread moves where data are aligned to it, in bytes.
 const quad = 16
 
+// Misaligned is what a program takes longer since data are not aligned to 16 bytes; 0 where the costs do not say what such accesses take.
+func Misaligned(t *topology.Topology, p *block.Program, shape Shape, costs *cost.Profile) (units.Time, error) {
+	m, err := newMachine(t, p, shape, costs)
+	if err != nil {
+		return 0, err
+	}
+	return m.misaligned()
+}
+
 // misaligned is what the rank that loses most takes longer since data of its operations are not aligned to 16 bytes; 0 where
 // the costs do not say what such accesses take. All of a rank's blocks are at work on each operation.
 func (m *machine) misaligned() (_ units.Time, err error) {
 	lost := make([]units.Time, m.p.Ranks)
 	m.each(func(r int, l *block.Lane, op *block.Op) {
+		var one units.Time // of a slice
 		for s := range max(l.Slices, 1) {
-			t, failed := m.lost(r, l, op, s)
-			lost[r], err = lost[r]+t, cmp.Or(err, failed)
+			if s == 0 || !alike(l, op, s) {
+				t, failed := m.lost(r, l, op, s)
+				one, err = t, cmp.Or(err, failed)
+			}
+			lost[r] += one
 		}
 	})
 	return slices.Max(lost), err
+}
+
+// alike reports whether an operation moves as much in a slice as in the one before.
+func alike(l *block.Lane, op *block.Op, slice int) bool {
+	same := func(limit int64) bool {
+		part := block.Op{Limit: limit}
+		return bytes(l, &part, slice) == bytes(l, &part, slice-1)
+	}
+	return same(op.Limit) && !slices.ContainsFunc(op.Limits, func(limit int64) bool { return !same(limit) })
 }
 
 // lost is that of one operation in a slice. What it also sends or fetches over links hides accesses that are faster than these.

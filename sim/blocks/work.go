@@ -46,13 +46,10 @@ type Shape struct {
 // but a window of each message (see Window): then the fullest link is all that is left. Of
 // loads in a row most of what the later ones wait for hides behind these bytes (see pipelined).
 func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units.Bytes, shape Shape, costs *cost.Profile) (Work, error) {
-	if p.Ranks > t.NumRanks() {
-		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
+	m, err := newMachine(t, p, shape, costs)
+	if err != nil {
+		return nil, err
 	}
-	m := &machine{t: t, threads: shape.Threads, elements: shape.Element, router: topology.NewRouter(t), p: p, costs: costs,
-		routes: map[[2]int]topology.Route{}}
-	m.noteTraffic()
-	m.note()
 	chain, err := m.longest()
 	if err != nil {
 		return nil, err
@@ -164,6 +161,17 @@ type machine struct {
 	elements int            // bytes of one
 	between  map[place]bool // of packets whose taking hides behind what is put
 	traffic  traffic
+}
+
+func newMachine(t *topology.Topology, p *block.Program, shape Shape, costs *cost.Profile) (*machine, error) {
+	if p.Ranks > t.NumRanks() {
+		return nil, fmt.Errorf("a program of %d ranks on %d", p.Ranks, t.NumRanks())
+	}
+	m := &machine{t: t, threads: shape.Threads, elements: shape.Element, router: topology.NewRouter(t), p: p, costs: costs,
+		routes: map[[2]int]topology.Route{}}
+	m.noteTraffic()
+	m.note()
+	return m, nil
 }
 
 func (m *machine) route(from, to int) (topology.Route, error) {

@@ -198,8 +198,8 @@ func TestMisalignedWays(t *testing.T) {
 	if err != nil || pull.Mechanism != block.Pull || lost < pulled/4 {
 		t.Fatalf("%v by %v loses %v (%v): want a quarter at least", pulled, pull.Mechanism, lost, err)
 	}
-	took, slower, err := Misaligned(topo, s, Data{Size: size, Element: 2}, costs)
-	if err != nil || took >= pulled-lost/2 || slower > took/20 {
-		t.Errorf("%v, of which %v is lost (%v), pulled %v", took, slower, err, pulled)
+	slower, err := Misaligned(topo, s, Data{Size: size, Element: 2}, costs)
+	if err != nil || slower > pulled/20 {
+		t.Errorf("%v is lost (%v), pulled %v of %v", slower, err, lost, pulled)
 	}
 }

@@ -29,10 +29,21 @@ type Scorer struct {
 	played   map[played]outcome
 	runs     map[sized]runsAs
 	as       As
+	longer   Longer
+	lost     map[sized]loss
 }
 
 // As is what runs in place of a schedule for a size, and is simulated in its place.
 type As func(*schedule.Schedule, units.Bytes) (*schedule.Schedule, error)
+
+// Longer is what a schedule takes at a size beyond what the simulator counts, which knows no places in memory, and what is to be said of
+// it.
+type Longer func(s *schedule.Schedule, size units.Bytes, simulated units.Time) (units.Time, []string)
+
+type loss struct {
+	time units.Time
+	said []string
+}
 
 // sized is a schedule at a size.
 type sized struct {
@@ -49,6 +60,23 @@ type runsAs struct {
 func (s *Scorer) Run(as As, streams int) {
 	s.as, s.runs = as, map[sized]runsAs{}
 	s.bounds.Streams = streams
+}
+
+// Add has times and explanations count what a function says from now on; nil: nothing.
+func (s *Scorer) Add(longer Longer) { s.longer, s.lost = longer, map[sized]loss{} }
+
+// loss is what is added to a schedule's time.
+func (s *Scorer) loss(x *schedule.Schedule, size units.Bytes, simulated units.Time) loss {
+	if s.longer == nil {
+		return loss{}
+	}
+	k := sized{x, size}
+	l, ok := s.lost[k]
+	if !ok {
+		l.time, l.said = s.longer(x, size, simulated)
+		s.lost[k] = l
+	}
+	return l
 }
 
 // Streams is how many slices runs have on their way side by side.
@@ -313,7 +341,14 @@ func (s *Scorer) Time(valid *schedule.Schedule, size units.Bytes) (units.Time, e
 		s.search.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge
 	}
-	return o.time, o.err
+	if o.err != nil {
+		return 0, o.err
+	}
+	lost := s.loss(x, size, o.time)
+	if lost.time > 0 { // each operation was looked at once more
+		s.search.spent += x.Ordered()
+	}
+	return o.time + lost.time, nil
 }
 
 // Explain implements planner.Scorer. It plays whatever it takes, but compiles no more than the default budget allows, or the limit.
@@ -334,5 +369,6 @@ func (s *Scorer) Explain(x *schedule.Schedule, size units.Bytes) (planner.Predic
 	if err != nil {
 		return planner.Prediction{}, err
 	}
-	return planner.Prediction{Time: r.Time, Bottleneck: r.Bottleneck, Warnings: r.Warnings}, nil
+	lost := s.loss(x, size, r.Time)
+	return planner.Prediction{Time: r.Time + lost.time, Bottleneck: r.Bottleneck, Warnings: append(r.Warnings, lost.said...)}, nil
 }

@@ -283,3 +283,33 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("what is too long to compile is so in any protocol; given up from %d slices on", slices)
 	}
 }
+
+// TestLongerCounts: what is added to a schedule's time counts wherever its time is said, and is found out once.
+func TestLongerCounts(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := planner.Build(topo, collective.Spec{Kind: collective.AllGather, Ranks: 8}, "direct", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, more = 1 << 20, 3 * units.Microsecond
+	s, asked := New(topo, cost.Ideal), 0
+	plain, err := s.Time(x, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Add(func(*schedule.Schedule, units.Bytes, units.Time) (units.Time, []string) {
+		asked++
+		return more, []string{"said"}
+	})
+	for range 2 {
+		took, err := s.Time(x, size)
+		said, failed := s.Explain(x, size)
+		if err != nil || failed != nil || took != plain+more || said.Time != took || said.Warnings[len(said.Warnings)-1] != "said" || asked != 1 {
+			t.Errorf("%v, explained as %v %v, of %v and %v (%v, %v), asked %d times", took, said.Time, said.Warnings, plain, more, err, failed,
+				asked)
+		}
+	}
+}
