@@ -148,7 +148,7 @@ func (p *Plan) warnings(sizes []units.Bytes) []string {
 		}
 	}
 	if staged := p.topo.StagedNICs(); staged != "" {
-		out = append(out, staged+"; this prediction does not count that")
+		out = append(out, staged)
 	}
 	return append(out, p.unpriced()...)
 }

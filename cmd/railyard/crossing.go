@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ var shrinks = map[string]int{"none": 1, "fp16": 2, "bf16": 2, "fp8": 4, "int8": 
 type crossingFlags struct {
 	Size       string `flag:"size,s"`
 	Staged     bool   `flag:"how staged"`
-	Level      string `flag:"how gdr-level,default=PXB,one=LOC|PIX|PXB|PHB|SYS"`
+	Level      string `flag:"how gdr-level,one=LOC|PIX|PXB|PHB|SYS"`
 	Compress   string `flag:"how compress,default=none,one=none|fp16|bf16|fp8|int8"`
 	Initiated  string `flag:"how initiated,default=proxy,one=proxy|gpu"`
 	QueuePairs int    `flag:"how qps,default=2"`
@@ -38,7 +39,7 @@ func (f *crossingFlags) run(cmd *cobra.Command, t *topology.Topology, from, to i
 		GPUInitiated: f.Initiated == "gpu"}
 	var note string
 	if options := cli.OptionsOf(cmd, "how"); !options.Changed("staged") {
-		o.HostStaged, note = stagedCrossing(t, from, to, f.Level)
+		o.HostStaged, note = stagedCrossing(t, from, to, cmp.Or(f.Level, t.GDRLevel().String()))
 	} else if options.Changed("gdr-level") {
 		return cli.Usagef("--how staged=%v has decided already: leave gdr-level out", f.Staged)
 	}

@@ -9,7 +9,7 @@ import (
 func (x *degrader) build() *Topology {
 	t := x.t
 	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes,
-		lone: t.lone, rack: t.rack}
+		lone: t.lone, rack: t.rack, gdr: t.gdr}
 	x.devices = slices.Repeat([]DeviceID{-1}, len(t.devices))
 	x.findTouched()
 	for n := range t.nodes {

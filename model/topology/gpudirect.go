@@ -38,12 +38,56 @@ func (r *Router) PathToNIC(from, nic DeviceID) (NICPath, bool) {
 }
 
 // GDRLevel is how far apart a GPU and an adapter may be for GPUDirect RDMA unless NCCL_NET_GDR_LEVEL says otherwise:
-// below one host bridge (ncclTopoCheckGdr, NCCL 2.30).
+// or the topology's gdr_level: below one host bridge (ncclTopoCheckGdr, NCCL 2.30).
 const GDRLevel = PXB
 
 // GPUDirect reports whether the adapter reads and writes the GPU's memory itself, at a level of NCCL_NET_GDR_LEVEL; if not,
 // data are staged through host memory. NCCL_NET_GDR_C2C, which is on, lets adapters use a chip-to-chip link.
 func (p NICPath) GPUDirect(level RouteKind) bool { return p.C2C || p.Kind <= level }
+
+// wayToNIC is the way from a GPU to an adapter of its node, or back: over host memory where the adapter does not reach the GPU's memory
+// itself. What waits there for a flag is half of what a way from GPU to GPU does, at either end; costs that were measured
+// with GPUDirect RDMA do not have it.
+func (r *Router) wayToNIC(from, to DeviceID) (path, bool) {
+	key := r.pairIn(from, to)
+	known, asked := r.toNIC[key]
+	if !asked {
+		known.way, known.ok = r.findNIC(from, to)
+		shift(known.way.hops, -r.t.nodes[r.t.devices[from].Node].firstLink)
+		r.toNIC[key] = known
+	}
+	out := known.way
+	out.hops = slices.Clone(out.hops)
+	shift(out.hops, r.t.nodes[r.t.devices[from].Node].firstLink)
+	return out, known.ok
+}
+
+func (r *Router) findNIC(from, to DeviceID) (path, bool) {
+	direct, ok := r.hostPath(from, to)
+	gpu, nic := from, to
+	if r.t.devices[from].Kind == NIC {
+		gpu, nic = to, from
+	}
+	if way, known := r.PathToNIC(gpu, nic); !known || r.t.devices[gpu].Kind != GPU || way.GPUDirect(r.gdr) {
+		return direct, ok
+	}
+	staged, found := r.overMemory(from, to)
+	if !found {
+		return direct, ok
+	}
+	staged.latency = staged.latency.then(delay{stagedLatency / 2, stagedLatency / 2})
+	return staged, true
+}
+
+// Reaching is a router of the same topology whose adapters reach GPUs' memory up to a level, HostStaged everywhere.
+func (r *Router) Reaching(level RouteKind) *Router {
+	out := NewRouter(r.t)
+	out.gdr = level
+	return out
+}
+
+// GDRLevel is how far apart a GPU and an adapter may be for GPUDirect RDMA on this machine.
+func (t *Topology) GDRLevel() RouteKind { return t.gdr }
 
 // GDRLevels are the levels as NCCL_NET_GDR_LEVEL names them.
 var GDRLevels = []string{"LOC", "PIX", "PXB", "PHB", "SYS"}
@@ -67,7 +111,7 @@ func (t *Topology) stagedNICs() string {
 	r, first, ranks := NewRouter(t), "", 0
 	for rank, d := range t.ranks {
 		ways := r.NICs(rank)
-		k := slices.IndexFunc(ways, func(p NICPath) bool { return !p.GPUDirect(GDRLevel) })
+		k := slices.IndexFunc(ways, func(p NICPath) bool { return !p.GPUDirect(t.gdr) })
 		if k < 0 || t.devices[d].Kind != GPU {
 			continue
 		}
@@ -79,7 +123,7 @@ func (t *Topology) stagedNICs() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %d reach their adapters farther than %v (%s): data are staged through host memory, without GPUDirect RDMA, "+
-		"unless NCCL_NET_GDR_LEVEL says otherwise", units.Counted(ranks, "GPU"), len(t.ranks), GDRLevel, first)
+		"unless NCCL_NET_GDR_LEVEL says otherwise (--set gdr_level=PHB)", units.Counted(ranks, "GPU"), len(t.ranks), t.gdr, first)
 }
 
 // NearestCPUs are the processors that a device reaches over the fewest PCIe switches.

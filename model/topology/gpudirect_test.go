@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/model/topology"
+	"railyard/model/units"
 	"railyard/topologies"
 )
 
@@ -45,6 +47,42 @@ func TestGPUDirect(t *testing.T) {
 	}
 	if _, ok := topology.ParseGDRLevel("NVL"); ok || !strings.Contains(strings.Join(topology.GDRLevels, " "), "SYS") {
 		t.Error("levels")
+	}
+}
+
+// TestStagedRoutes: without GPUDirect RDMA a transfer to another node crosses the links up to host memory and down again at either end, and
+// waits for it; where the topology or its reader says that adapters reach farther it does not, and a machine whose adapters reach all of its
+// GPUs has the same routes whatever is said.
+func TestStagedRoutes(t *testing.T) {
+	load := func(name string, set ...string) *topology.Topology {
+		x, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 2, Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	route := func(r *topology.Router, x *topology.Topology) topology.Route {
+		out, err := r.Route(0, x.NumRanks()-1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, more := range map[string]int{"rtx4090-server": 8, "a100-quad": 0, "dgx-h100": 0} { // up, in, out and down at either end
+		x := load(name)
+		staged, direct := route(topology.NewRouter(x), x), route(topology.NewRouter(x).Reaching(topology.HostStaged), x)
+		waits := staged.Latency > direct.Latency && staged.Beyond >= direct.Beyond+2650*units.Nanosecond
+		if (x.StagedNICs() != "") != waits || len(staged.Hops) != len(direct.Hops)+more {
+			t.Errorf("%s: %+v staged, %+v directly", name, staged, direct)
+		}
+	}
+	farther := load("a100-quad", "gdr_level=PHB")
+	if got := route(topology.NewRouter(farther), farther); farther.StagedNICs() != "" || got.Beyond != 0 || farther.Hash() == load("a100-quad").Hash() {
+		t.Errorf("with gdr_level=PHB: %+v", got)
+	}
+	lost, err := farther.Degrade(gen.Faults("nic:node0/nic0"))
+	if err != nil || lost.GDRLevel() != topology.PHB {
+		t.Errorf("what is left of it reaches %v (%v)", lost.GDRLevel(), err)
 	}
 }
 

@@ -20,6 +20,9 @@ func (t *Topology) computeHash() string {
 	for _, m := range t.models {
 		fmt.Fprintf(w, "model %d %d %t %t\n", m.Kind, m.Ports, m.Reduction, m.Multicast)
 	}
+	if t.gdr != GDRLevel {
+		fmt.Fprintf(w, "gdr %d\n", t.gdr)
+	}
 	var buf [16]byte
 	put := func(numbers ...int32) {
 		for i, n := range numbers {

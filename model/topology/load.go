@@ -87,7 +87,7 @@ func newBuilder(d *diagnostics, f *file, used map[string]origin) *builder {
 	b := &builder{diagnostics: d, f: f, used: used, expanded: map[string]*shape{}, nodeNames: map[string]bool{},
 		numbered: map[*shape]int32{}, classes: map[string]int32{}, models: map[string]int32{},
 		t: &Topology{derived: new(derived), name: f.Name, description: f.Description, profile: f.Profile, rack: f.Rack,
-			classes: f.Classes, models: f.Models}}
+			gdr: gdrLevel(f.GDRLevel), classes: f.Classes, models: f.Models}}
 	for i, c := range f.Classes {
 		b.classes[c.Name] = int32(i)
 	}
@@ -153,4 +153,10 @@ func (b *builder) expandTemplate(t template) *shape {
 		return nil
 	}
 	return s
+}
+
+// gdrLevel is a level that the file's schema has checked.
+func gdrLevel(name string) RouteKind {
+	level, _ := ParseGDRLevel(name)
+	return level
 }

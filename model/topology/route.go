@@ -16,6 +16,8 @@ type Router struct {
 	spread *spreader
 	inNode map[nodePair]local[Route]
 	onHost map[nodePair]local[path]
+	toNIC  map[nodePair]local[path] // and back
+	gdr    RouteKind                // how far apart GPUDirect RDMA reaches
 	trunks *routeCache[*Trunk]
 	found  int               // trunks so far
 	scaled *routeCache[path] // through switches between nodes
@@ -45,6 +47,7 @@ type local[T any] struct {
 // NewRouter makes a router for t.
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]local[Route]{}, onHost: map[nodePair]local[path]{},
+		toNIC: map[nodePair]local[path]{}, gdr: t.gdr,
 		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
 		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}, alike: map[DeviceID][2]DeviceID{}}
 }
@@ -238,21 +241,26 @@ const stagedLatency = 2650 * units.Nanosecond
 // hostStaged copies to host memory and from there to the destination: to that of a CPU (memory next to it, where the
 // file has any, is written and read), the one with the shortest way.
 func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
+	p, ok := r.overMemory(a, b)
+	p.latency.all += stagedLatency
+	return r.finish(p, HostStaged), ok
+}
+
+// overMemory is the way from a device to another of its node over host memory, less what waits for it.
+func (r *Router) overMemory(a, b DeviceID) (path, bool) {
 	return r.overHost(a, func(host DeviceID) (path, bool) {
 		up, ok := r.hostPath(a, host)
 		down, also := r.hostPath(host, b)
-		p := join(up, down)
-		p.latency.all += stagedLatency
-		return p, ok && also
+		return join(up, down), ok && also
 	})
 }
 
 // hosts are the memories of a device's node, or where the file has none, its CPUs.
 func (r *Router) hosts(a DeviceID) (out []DeviceID) {
 	for _, kind := range []Kind{Memory, CPU} {
-		for d := range r.t.devices {
-			if r.t.devices[d].Kind == kind && r.t.devices[d].Node == r.t.devices[a].Node {
-				out = append(out, DeviceID(d))
+		for local, d := range r.shapeOf(a).devices {
+			if d.Kind == kind {
+				out = append(out, r.t.nodes[r.t.devices[a].Node].firstDevice+DeviceID(local))
 			}
 		}
 		if len(out) > 0 {
@@ -265,25 +273,25 @@ func (r *Router) hosts(a DeviceID) (out []DeviceID) {
 // ToHost is the way of a rank to the nearest host memory; false where none is known. FromHost is the way back.
 func (r *Router) ToHost(rank int) (Route, bool) {
 	d := r.t.ranks[rank]
-	return r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(d, host) })
+	p, ok := r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(d, host) })
+	return r.finish(p, HostStaged), ok
 }
 
 // FromHost is the way to a rank from the nearest host memory.
 func (r *Router) FromHost(rank int) (Route, bool) {
 	d := r.t.ranks[rank]
-	return r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(host, d) })
+	p, ok := r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(host, d) })
+	return r.finish(p, HostStaged), ok
 }
 
 // overHost is the shortest of the ways of a device to, from or over host memories of its node.
-func (r *Router) overHost(d DeviceID, way func(host DeviceID) (path, bool)) (Route, bool) {
-	var best path
-	found := false
+func (r *Router) overHost(d DeviceID, way func(host DeviceID) (path, bool)) (best path, found bool) {
 	for _, host := range r.hosts(d) {
 		if p, ok := way(host); ok && (!found || len(p.hops) < len(best.hops)) {
 			best, found = p, true
 		}
 	}
-	return r.finish(best, HostStaged), found
+	return best, found
 }
 
 // ThroughHost is the route of two ranks of a node through host memory, whether or not they could reach one another; false where no

@@ -90,7 +90,7 @@ func (r *Router) nicsOf(d DeviceID) []DeviceID {
 
 // throughNICs is gpu → NIC → network → NIC → gpu.
 func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
-	up, ok := r.hostPath(a, from)
+	up, ok := r.wayToNIC(a, from)
 	if !ok {
 		return path{}, false
 	}
@@ -98,7 +98,7 @@ func (r *Router) throughNICs(a, b, from, to DeviceID) (path, bool) {
 	if !ok {
 		return path{}, false
 	}
-	down, ok := r.hostPath(to, b)
+	down, ok := r.wayToNIC(to, b)
 	if !ok {
 		return path{}, false
 	}

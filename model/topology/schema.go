@@ -63,6 +63,7 @@ type file struct {
 	Date        string     `file:"date,date"`
 	Profile     string     `file:"profile"`
 	Rack        int        `file:"rack,lo=1,hi=1048576"` // nodes in a rack; 0: not said
+	GDRLevel    string     `file:"gdr_level,default=PXB,one=LOC|PIX|PXB|PHB|SYS"`
 	Classes     []Class    `file:"classes,key,each=class"`
 	Models      []Model    `file:"models,key,each=model"`
 	Templates   []template `file:"templates,key,each=template"`

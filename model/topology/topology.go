@@ -16,8 +16,9 @@ type Topology struct {
 	shapes  []*shape
 	fabrics []fabricInfo
 	tiers   []Tier
-	lone    bool // the file has one node: names go without it
-	rack    int  // nodes in a rack; 0: not said
+	lone    bool      // the file has one node: names go without it
+	rack    int       // nodes in a rack; 0: not said
+	gdr     RouteKind // how far apart a GPU and an adapter may be for GPUDirect RDMA
 
 	// Of a degraded copy: what it is a copy of, what it lacks, what its ranks were there.
 	healthy  *Topology

@@ -48,7 +48,7 @@ type Result struct {
 
 // Predict is the transfer from one rank to another, which have to be on different nodes.
 func Predict(t *topology.Topology, from, to int, costs *cost.Steps, o Options) (*Result, error) {
-	router := topology.NewRouter(t)
+	router := topology.NewRouter(t).Reaching(topology.HostStaged) // the options say what is staged
 	route, err := router.Route(from, to)
 	if err != nil {
 		return nil, err

@@ -162,7 +162,7 @@ func (s *system) adaptNICs() {
 // gdrOver reports whether the NIC reads and writes the GPU's memory (ncclTopoCheckGdr).
 func (s *system) gdrOver(gpu, net *vertex) bool {
 	p := gpu.paths[vNET][net.index]
-	return s.gdr && (p.kind <= pathP2C || p.kind == pathPXN)
+	return s.gdr && (p.kind <= s.level || p.kind == pathP2C || p.kind == pathPXN)
 }
 
 // over replaces the path from a to b by one that passes through via (addInterStep).

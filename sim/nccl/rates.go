@@ -29,8 +29,8 @@ type machineRates struct {
 	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
 }
 
-// ratesOf measures a topology.
-func ratesOf(t *topology.Topology) (machineRates, error) {
+// ratesOf measures a topology, whose network is of a fabric.
+func ratesOf(t *topology.Topology, fabric string) (machineRates, error) {
 	of, domains := t.ScaleUpDomains()
 	m := machineRates{ranks: t.NumRanks(), nodes: len(domains), inSwitch: 1, exits: "NICs of each node"}
 	m.heads = min(float64(m.ranks)/float64(m.nodes), cost.MaxHeads)
@@ -41,7 +41,7 @@ func ratesOf(t *topology.Topology) (machineRates, error) {
 		return m, err
 	}
 	if m.nodes > 1 {
-		return m, m.measureNetwork(t, domains)
+		return m, m.measureNetwork(t, domains, fabric)
 	}
 	return m, nil
 }
@@ -96,8 +96,11 @@ func scaleUpOf(t *topology.Topology, rank int) (rate float64, via *topology.Clas
 
 // measureNetwork finds what the NICs carry that a domain's ranks use towards another one; the domain that has
 // least limits all.
-func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int) error {
+func (m *machineRates) measureNetwork(t *topology.Topology, domains [][]int, fabric string) error {
 	router := topology.NewRouter(t)
+	if !cost.ReachesGPUs(fabric) { // what staging takes is in the kernels of such networks
+		router = router.Reaching(topology.HostStaged)
+	}
 	m.network, m.direct = math.Inf(1), math.Inf(1)
 	for d, ranks := range domains {
 		nics, err := m.outOf(t, router, ranks, domains[(d+1)%len(domains)])

@@ -93,15 +93,17 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 		return nil, err // what was asked for needs NCCL's model
 	}
 	r.why = err
-	if r.rates, err = ratesOf(t); err != nil {
+	fabric, err := fabricOf(t, o.Fabric)
+	if err != nil {
+		return nil, err
+	}
+	if r.rates, err = ratesOf(t, fabric); err != nil {
 		return nil, err
 	}
 	r.rates.inside = r.inside()
 	r.rates.over = r.rates.inside
 	if r.rates.nodes > 1 {
-		if r.rates.over, err = fabricOf(t, o.Fabric); err != nil {
-			return nil, err
-		}
+		r.rates.over = fabric
 		if r.rates.over == cost.Sockets {
 			r.rates.bySenders(socketRate*float64(r.rates.ranks)/float64(r.rates.nodes), "threads that drive sockets")
 		}
@@ -215,7 +217,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 	if note != "" {
 		p.Warnings = append(p.Warnings, note)
 	}
-	if staged := r.topo.StagedNICs(); staged != "" {
+	if staged := r.topo.StagedNICs(); staged != "" && cost.ReachesGPUs(r.rates.over) {
 		p.Warnings = append(p.Warnings, staged)
 	}
 	p.Time = max(p.Time, r.least(&w, c.protocol))

@@ -59,7 +59,7 @@ func (s *system) relays() map[[2]int]int {
 // picture is all that the search looks at: vertices and links, hosts by the order in which
 // they first occur.
 func (s *system) picture() []byte {
-	text := fmt.Appendln(nil, s.cpu, s.inter, s.nets, s.hosts, s.gdr, s.p2p, s.apart)
+	text := fmt.Appendln(nil, s.cpu, s.inter, s.nets, s.hosts, s.gdr, s.level, s.p2p, s.apart)
 	hosts := map[int32]int{}
 	for _, list := range s.of {
 		for _, v := range list {

@@ -72,6 +72,7 @@ type system struct {
 	nets    int  // NICs of the machine, also where the network is not used
 	hosts   int
 	gdr     bool
+	level   pathKind             // how far apart GPUDirect RDMA reaches
 	maxBW   float64              // of a channel
 	total   float64              // of a GPU's links
 	choices [pathDIS + 1][][]int // NICs to try, by the worst path allowed and by GPU, for all behind them; nil: not known yet
@@ -79,6 +80,11 @@ type system struct {
 	p2p     string               // how far apart GPUs reach one another at most; "": as NCCL decides
 	apart   map[[2]int]bool      // GPUs between which PCIe peer-to-peer does not work
 	staged  map[[2]int]bool      // GPUs that exchange data through host memory
+}
+
+// gdrLevel is a topology's.
+func gdrLevel(t *topology.Topology) pathKind {
+	return pathKind(slices.Index(pathNames[:], t.GDRLevel().String()))
 }
 
 func (s *system) add(kind vertexKind, host int32) *vertex {
@@ -119,7 +125,7 @@ type systemBuilder struct {
 // belong to it; NVSwitches become one vertex, as in ncclTopoAddNvLinks.
 func buildSystem(t *topology.Topology, m *machine, ranks []int, inter bool) *system {
 	b := &systemBuilder{t: t, cc: m.cc, made: map[topology.DeviceID]*vertex{},
-		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, p2p: m.p2p}}
+		s: &system{cpu: m.cpu, inter: inter, gdr: !m.noGDR, level: gdrLevel(t), p2p: m.p2p}}
 	hosts := map[int32]bool{}
 	for _, r := range ranks {
 		hosts[int32(t.NodeOf(r))] = true
