@@ -33,9 +33,13 @@ func (o *outbound) add(f *frame, pieces [][]byte) {
 // maxPieces is how many pieces a system takes in one write.
 const maxPieces = 1024
 
-// pending is what is written next.
-func (o *outbound) pending() [][]byte {
-	return o.queue[o.first:min(len(o.queue), o.first+maxPieces)]
+// pending is what is written next, at most so many bytes.
+func (o *outbound) pending(most int) [][]byte {
+	next := o.queue[o.first:min(len(o.queue), o.first+maxPieces)]
+	if o.bytes > int64(most) {
+		next, _, _ = cut(next, most)
+	}
+	return next
 }
 
 // written takes n bytes off the queue.

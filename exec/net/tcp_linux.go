@@ -218,10 +218,17 @@ func (t *TCP) Release(peer int) error {
 	return nil
 }
 
-// flush writes until the socket takes no more, and then asks to be told; its out is locked.
+// putAtMost bounds what is written to one socket before others have their turn, and the thread takes what has come: the bytes of large
+// messages are read while they are in a cache, and not after megabytes behind them.
+const putAtMost = 256 << 10
+
+// flush writes until the socket takes no more, or has had its turn, and then asks to be told; its out is locked.
 func (t *TCP) flush(s *socket) error {
-	for s.out.bytes > 0 {
-		n, err := unix.Writev(s.fd, s.out.pending())
+	for sum := 0; s.out.bytes > 0; {
+		if sum >= putAtMost {
+			return t.ask(s, true)
+		}
+		n, err := unix.Writev(s.fd, s.out.pending(putAtMost-sum))
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -232,6 +239,7 @@ func (t *TCP) flush(s *socket) error {
 		}
 		t.backlog.Add(-int64(n))
 		s.out.written(n)
+		sum += n
 	}
 	return t.ask(s, false)
 }
