@@ -18,6 +18,7 @@ import (
 	"railyard/interop/ibstat"
 	"railyard/interop/linux"
 	"railyard/interop/lspci"
+	"railyard/interop/ncclgraph"
 	"railyard/interop/nccltopo"
 	"railyard/interop/nvidiasmi"
 	"railyard/interop/prometheus"
@@ -58,6 +59,8 @@ var evidenceKinds = []evidenceKind{
 	{"lsmod", "lsmod.txt", linux.IsModules, linux.ReadModules, ""},
 	{"ulimit -a", "ulimit.txt", linux.IsLimits, linux.ReadLimits, ""},
 	{"env", "env.txt", linux.IsEnvironment, linux.ReadEnvironment, ""},
+	{"taskset -pc", "taskset.txt", linux.IsAffinity, linux.ReadAffinity, ""},
+	{"NCCL_GRAPH_DUMP_FILE", "", ncclgraph.Is, ncclgraph.ReadHealth, ""},
 	{"cat /proc/meminfo", "meminfo.txt", linux.IsMemory, linux.ReadMemory, ""},
 	{"cat /proc/cmdline", "cmdline.txt", linux.IsCommandLine, linux.ReadCommandLine, ""},
 	{"cat /proc/driver/nvidia/version", "driver.txt", linux.IsDriver, linux.ReadDriver, health.NVIDIA},
@@ -271,9 +274,11 @@ func oneLine(err error) string {
 	return first
 }
 
-// collects are commands that are more than the name of a kind: one wants root, and an environment has what is nobody's business.
+// collects are commands that are more than the name of a kind: one wants root, one the processes that compute while they run, and an
+// environment has what is nobody's business.
 var collects = map[string]string{"lspci -vv": "sudo lspci -vv",
-	"env": "env | grep -E '^(PATH|OMP_NUM_THREADS|NCCL_|TORCH_NCCL_|CUDA_|UCX_|FI_)'"}
+	"taskset -pc": "nvidia-smi --query-compute-apps=pid --format=csv,noheader | xargs -rn1 taskset -pc",
+	"env":         "env | grep -E '^(PATH|OMP_NUM_THREADS|NCCL_|TORCH_NCCL_|CUDA_|UCX_|FI_)'"}
 
 // collect are the commands of kinds that were not read; none where only a job was asked about.
 func (e *evidence) collect() []string {

@@ -246,7 +246,7 @@ func importedAs(data []byte) string {
 	if err != nil || format == toMSCCLPP { // as any JSON may be
 		return ""
 	}
-	if slices.Contains(topologyFormatNames(), format) && !topologyFormatNamed(format).network {
+	if format == toGraph || slices.Contains(topologyFormatNames(), format) && !topologyFormatNamed(format).network {
 		return ""
 	}
 	return format

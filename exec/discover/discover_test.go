@@ -273,3 +273,19 @@ func TestHealthHasWays(t *testing.T) {
 		}
 	}
 }
+
+// TestBindings: the processors near GPUs, and those that their processes may use.
+func TestBindings(t *testing.T) {
+	f := newFake(t, shippedNode(t, "dgx-h100"))
+	write := (&filler{tb: t, root: f.root}).write
+	write("sys/bus/pci/devices/"+f.gpus[5].Bus+"/local_cpulist", "48-95")
+	write("proc/4716/status", "Name:\tpython\nCpus_allowed:\tfff\nCpus_allowed_list:\t0-11")
+	var s health.State
+	s.Say(s.GPU(5), "processes", "4716 4717", "test")
+	if err := Health(&s, f, f.root); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.GPU(5).Text("cpus") + " " + s.Part(health.Process, "4716").Text("cpus"); got != "48-95 0-11" || s.Has(health.Process, "4717") {
+		t.Error(got)
+	}
+}

@@ -46,6 +46,7 @@ func Health(s *health.State, l Library, root string) error {
 	}
 	t.host(s)
 	t.devices(s)
+	t.bindings(s)
 	for _, a := range t.adapters() {
 		t.port(s, a)
 	}
@@ -91,6 +92,23 @@ func (t tree) host(s *health.State) {
 	}
 	if size := shmSize(filepath.Join(t.root, "dev/shm")); size > 0 {
 		s.Say(s.Host(), "shm", float64(size), "/dev/shm")
+	}
+}
+
+// bindings are the processors near GPUs, and those that the processes on GPUs may use, where this process may see them.
+func (t tree) bindings(s *health.State) {
+	for _, p := range s.Parts(health.GPU) {
+		dir := "sys/bus/pci/devices/" + p.Text("bus")
+		if near := t.text(dir, "local_cpulist"); near != "" {
+			s.Say(p, "cpus", near, dir)
+		}
+		for _, pid := range strings.Fields(p.Text("processes")) {
+			for line := range strings.Lines(t.text("proc", pid, "status")) {
+				if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+					s.Say(s.Part(health.Process, pid), "cpus", strings.TrimSpace(list), "/proc/"+pid+"/status")
+				}
+			}
+		}
 	}
 }
 

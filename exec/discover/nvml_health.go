@@ -3,6 +3,9 @@
 package discover
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"railyard/model/health"
@@ -18,6 +21,7 @@ func (l *library) Health(s *health.State) {
 		v.memory()
 		v.modes()
 		v.links(i)
+		v.processes()
 	}
 }
 
@@ -60,6 +64,16 @@ func (v *vitals) host() {
 	number64(v, "pcie_sent", 1e-6, sent, ret)
 	received, ret := v.d.GetPcieThroughput(nvml.PCIE_UTIL_RX_BYTES)
 	number64(v, "pcie_received", 1e-6, received, ret)
+}
+
+// processes are those that compute on it.
+func (v *vitals) processes() {
+	list, ret := v.d.GetComputeRunningProcesses()
+	var pids []string
+	for _, p := range list {
+		pids = append(pids, strconv.FormatUint(uint64(p.Pid), 10))
+	}
+	v.say("processes", strings.Join(pids, " "), ret)
 }
 
 // reasons are why clocks are low, by NVML's bits (nvmlClocksEventReasons in nvml.h).

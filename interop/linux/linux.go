@@ -1,5 +1,6 @@
 // Package linux reads what a Linux system says of itself: limits of processes (ulimit -a, /proc/self/limits), memory (/proc/meminfo),
-// modules (lsmod, /proc/modules), NVIDIA's driver (/proc/driver/nvidia/version), the kernel's command line and the environment (env).
+// modules (lsmod, /proc/modules), NVIDIA's driver (/proc/driver/nvidia/version), the kernel's command line, the environment (env) and
+// the processors of processes (taskset -pc).
 package linux
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"railyard/interop/foreign"
 	"railyard/model/health"
+	"railyard/model/units"
 )
 
 // lines visits those of a file that are not empty.
@@ -169,6 +171,32 @@ func ReadEnvironment(s *health.State, file string, data []byte) error {
 		}
 	})
 	return nil
+}
+
+var bound = regexp.MustCompile(`^pid (\d{1,9})'s current affinity list: ([0-9,-]+)$`)
+
+// IsAffinity reports whether a file is what `taskset -pc` writes.
+func IsAffinity(data []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
+	return bound.Match(bytes.TrimSpace(first))
+}
+
+// ReadAffinity reads it: the processors that processes may use.
+func ReadAffinity(s *health.State, file string, data []byte) error {
+	var m foreign.Mistakes
+	lines(data, func(n int, line string) {
+		found := bound.FindStringSubmatch(line)
+		if found == nil {
+			m.Add(n, "%.40q: want the processors of a process, as taskset -pc writes them", line)
+			return
+		}
+		if _, err := units.ParseRanges(found[2], health.MaxProcessors); err != nil {
+			m.Add(n, "%v", err)
+			return
+		}
+		s.Say(s.Part(health.Process, found[1]), "cpus", found[2], fmt.Sprintf("%s:%d", file, n))
+	})
+	return m.Err()
 }
 
 // IsDriver reports whether a file is /proc/driver/nvidia/version.

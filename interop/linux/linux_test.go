@@ -2,6 +2,7 @@ package linux
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	_ "railyard/internal/long" // accepts -long
@@ -14,7 +15,7 @@ func TestRead(t *testing.T) {
 		is   func([]byte) bool
 		read func(*health.State, string, []byte) error
 	}{{IsLimits, ReadLimits}, {IsMemory, ReadMemory}, {IsModules, ReadModules}, {IsCommandLine, ReadCommandLine},
-		{IsEnvironment, ReadEnvironment}, {IsDriver, ReadDriver}}
+		{IsEnvironment, ReadEnvironment}, {IsDriver, ReadDriver}, {IsAffinity, ReadAffinity}}
 	for i, c := range []struct {
 		kind int
 		text string
@@ -47,6 +48,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestAffinity: the processors of each process, and a line where there are none.
+func TestAffinity(t *testing.T) {
+	s := new(health.State)
+	text := "pid 4711's current affinity list: 0-15,64-79\npid 4712's current affinity list: 3\n"
+	if err := ReadAffinity(s, "f", []byte(text)); !IsAffinity([]byte(text)) || err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Part(health.Process, "4711").Text("cpus") + " " + s.Part(health.Process, "4712").Text("cpus"); got != "0-15,64-79 3" {
+		t.Error(got)
+	}
+	for _, wrong := range []string{"pid 1's current affinity list: 0-7,\n", "pid 1's current affinity list: 0-99999999\n", "taskset: failed\n"} {
+		if err := ReadAffinity(s, "f", []byte(text+wrong)); err == nil || !strings.Contains(err.Error(), "line 3") {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
+
 // TestSecretsAreNotKept: of the environment only what says how GPUs communicate.
 func TestSecretsAreNotKept(t *testing.T) {
 	s := new(health.State)
@@ -62,7 +80,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("MemTotal: 5 kB\nmax locked memory (kbytes, -l) 5\nA=b\nnvidia 5 5\n"))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		for _, read := range []func(*health.State, string, []byte) error{ReadLimits, ReadMemory, ReadModules, ReadCommandLine,
-			ReadEnvironment, ReadDriver} {
+			ReadEnvironment, ReadDriver, ReadAffinity} {
 			_ = read(new(health.State), "f", data)
 		}
 	})

@@ -51,6 +51,22 @@ func TestXMLAndTextSayTheSame(t *testing.T) {
 	}
 }
 
+// TestProcesses: those that compute on each GPU; what draws does not.
+func TestProcesses(t *testing.T) {
+	one := func(pid, kind string) string {
+		return "<process_info><pid>" + pid + "</pid><type>" + kind + "</type><used_memory>5 MiB</used_memory></process_info>"
+	}
+	text := "<nvidia_smi_log><gpu id=\"00000000:18:00.0\"><processes>" + one("812", "G") + one("4711", "C") + one("4712", "M+C") +
+		"</processes></gpu><gpu id=\"00000000:19:00.0\"><processes>" + one("4713", "C") + "</processes></gpu></nvidia_smi_log>"
+	s := new(health.State)
+	if err := ReadXML(s, "f", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.GPU(0).Text("processes") + ", " + s.GPU(1).Text("processes"); got != "4711 4712, 4713" {
+		t.Error(got)
+	}
+}
+
 // TestMistakesHaveLines: what is wrong is said with its line.
 func TestMistakesHaveLines(t *testing.T) {
 	for text, want := range map[string]string{

@@ -100,6 +100,9 @@ type report struct {
 	gpus  int
 	all   float64      // GPUs of the machine, as it says; 0: it does not
 	gpu   *health.Part // that is read; nil before the first
+
+	pid      string // of the process that is read
+	computes bool
 }
 
 func (r *report) at(line int) string { return fmt.Sprintf("%s:%d", r.file, line) }

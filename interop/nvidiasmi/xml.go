@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"railyard/interop/foreign"
@@ -78,9 +79,29 @@ func (r *report) element(line int, path []string, text string) {
 		r.host(line, "cuda", text)
 	case inside == "attached_gpus":
 		r.attached(line, text)
+	case strings.HasPrefix(inside, processes):
+		r.process(line, strings.TrimPrefix(inside, processes), text)
 	case strings.HasPrefix(inside, "gpu/"):
 		if e := byXML[strings.TrimPrefix(inside, "gpu/")]; e != nil {
 			r.value(line, e, text)
 		}
+	}
+}
+
+// processes are where a GPU's stand.
+const processes = "gpu/processes/process_info"
+
+// process notes one that computes on a GPU (type C, or M+C under MPS), at its end; others draw (G).
+func (r *report) process(line int, inside, text string) {
+	switch inside {
+	case "/pid":
+		r.pid = text
+	case "/type":
+		r.computes = strings.Contains(text, "C")
+	case "":
+		if _, err := strconv.ParseUint(r.pid, 10, 31); err == nil && r.computes && r.gpu != nil {
+			r.state.Set(r.gpu, "processes", strings.TrimSpace(r.gpu.Text("processes")+" "+r.pid), r.at(line))
+		}
+		r.pid, r.computes = "", false
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/model/health"
+	"railyard/model/units"
 )
 
 // distances are how far an adapter is, as nic_far of facts.yaml counts.
@@ -17,6 +18,9 @@ func (m *Matrix) Say(s *health.State, from string) {
 		p := s.GPU(i)
 		if n := m.linksOf(i); n > 0 || m.without() {
 			s.Say(p, "links_up", float64(n), from)
+		}
+		if _, err := units.ParseRanges(m.Devices[i].CPUs, health.MaxProcessors); err == nil && m.Devices[i].CPUs != "" {
+			s.Say(p, "cpus", m.Devices[i].CPUs, from)
 		}
 		if first, _, _ := strings.Cut(m.Devices[i].NUMA, "-"); first != "" {
 			if n, err := strconv.Atoi(first); err == nil {

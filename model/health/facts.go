@@ -22,10 +22,15 @@ const (
 	Path     Kind = "way"      // from a GPU to an adapter: "0/mlx5_0"
 	PCI      Kind = "pci"      // by its address as sysfs writes it: "0000:1b:00.0"
 	Variable Kind = "variable" // of the environment: "NCCL_P2P_DISABLE"
+	Process  Kind = "process"  // that computes on GPUs, by its number: "4711"
+	Graph    Kind = "graph"    // of channels that NCCL found: "ring", "tree"
 )
 
+// MaxProcessors bounds the numbers of logical processors.
+const MaxProcessors = 1 << 16
+
 // Kinds are all of them.
-var Kinds = []Kind{Host, GPU, NVLink, NIC, Path, PCI, Variable}
+var Kinds = []Kind{Host, GPU, NVLink, NIC, Path, PCI, Variable, Process, Graph}
 
 // Choices are their names.
 func (Kind) Choices() []string { return yamlfile.Words(Kinds...) }
@@ -33,7 +38,7 @@ func (Kind) Choices() []string { return yamlfile.Words(Kinds...) }
 // Plural is how several parts of the kind are called.
 func (k Kind) Plural() string {
 	return map[Kind]string{Host: "the host", GPU: "GPUs", NVLink: "NVLinks", NIC: "adapters", Path: "paths to adapters", PCI: "PCI devices",
-		Variable: "variables"}[k]
+		Variable: "variables", Process: "processes", Graph: "NCCL's graphs"}[k]
 }
 
 // Type is what a fact is.

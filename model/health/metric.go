@@ -31,7 +31,7 @@ func (f Fact) Metric() (name string, scale float64, ok bool) {
 // Labels are the names of the labels that tell parts of a kind apart in metrics.
 func (k Kind) Labels() []string {
 	return map[Kind][]string{GPU: {"gpu"}, NVLink: {"gpu", "port"}, NIC: {"device"}, Path: {"gpu", "device"}, PCI: {"address"},
-		Variable: {"name"}}[k]
+		Variable: {"name"}, Process: {"pid"}, Graph: {"name"}}[k]
 }
 
 // LabelValues are a part's values of the labels of its kind, "" where its name lacks one.

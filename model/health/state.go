@@ -35,6 +35,10 @@ func (p *Part) String() string {
 		return "GPU " + OfLink(p.Name)
 	case Host:
 		return "this machine"
+	case Process:
+		return "process " + p.Name
+	case Graph:
+		return "NCCL's " + p.Name + " graph"
 	}
 	return p.Name
 }

@@ -6,6 +6,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/topology"
+	"railyard/model/units"
 )
 
 // Switch is a feature that may be forced.
@@ -20,11 +21,12 @@ const (
 
 // Options say what a topology file does not, and change what NCCL would do.
 type Options struct {
-	ComputeCapability int    // × 10, e.g. 90; 0: by the GPU's model or NVLink class
-	NVLS              Switch // Auto: where the switches multicast and reduce
-	CollNet           Switch // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
-	Fabric            string // one of cost.Fabrics; "": by the class of the NICs' links
-	P2PLevel          string // NCCL_P2P_LEVEL by name, LOC to SYS: how far apart GPUs reach one another; "": as NCCL decides
+	ComputeCapability int         // × 10, e.g. 90; 0: by the GPU's model or NVLink class
+	NVLS              Switch      // Auto: where the switches multicast and reduce
+	CollNet           Switch      // reduction in the network's switches (SHARP); Auto: off, as NCCL_COLLNET_ENABLE
+	Fabric            string      // one of cost.Fabrics; "": by the class of the NICs' links
+	Buffer            units.Bytes // NCCL_BUFFSIZE, that a channel has under way with Simple; 0: as NCCL decides
+	P2PLevel          string      // NCCL_P2P_LEVEL by name, LOC to SYS: how far apart GPUs reach one another; "": as NCCL decides
 }
 
 // Graph is what the search found for a pattern: Channels channels of so many GB/s each

@@ -243,7 +243,11 @@ func (r *Runtime) least(w *Work, protocol string) units.Time {
 	}
 	least := float64(w.Least()) / x.Efficiency
 	if w.NetHops > 0 {
-		window := float64(r.filled()) * float64(x.Slots) * float64(x.Slot)
+		buffer := x.Slots * int(x.Slot)
+		if protocol == "simple" && r.options.Buffer > 0 {
+			buffer = int(r.options.Buffer)
+		}
+		window := float64(r.filled()) * float64(buffer)
 		least = max(least, w.Wire/window*2*float64(r.rates.flight))
 	}
 	return units.Time(least)

@@ -41,6 +41,7 @@ func derive(s *health.State) {
 	}
 	adapters(s)
 	affinity(s)
+	bindings(s)
 	normalDistance(s)
 	normalLinks(s)
 }

@@ -69,6 +69,7 @@ func Examine(a Asked) (*Diagnosis, error) {
 		}
 		d.Topology, d.Assumed = t.Name(), assumed
 		intend(a.State, t, !assumed)
+		graphs(a.State, site)
 		costs = newCosts(site, t, a.Profile)
 		m, err := cost.MachineOn(t, a.Profile)
 		if err != nil {

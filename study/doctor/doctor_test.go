@@ -38,7 +38,9 @@ func healthy() *health.State {
 			"power_limit": 700.0, "power_limit_default": 700.0,
 			"clock": 1980.0 - float64(i), "clock_max": 1980.0, "clock_app": 1980.0, "clock_app_default": 1980.0, "utilization": 100.0,
 			"mig": false, "memory": 8e10, "memory_used": 7e10, "peers_reached": 7.0,
+			"cpus": []string{"0-47,96-143", "48-95,144-191"}[i/4], "processes": fmt.Sprint(4711 + i),
 			"access": "strided loads in pieces of 64 bytes", "access_share": 0.98, "numa": float64(i / 4)})
+		say(s.Part(health.Process, fmt.Sprint(4711+i)), map[string]any{"cpus": fmt.Sprintf("%d-%d", 12*i, 12*i+11)})
 		for nic := range 8 {
 			far := map[bool]float64{true: 2, false: 3}[nic/4 == i/4]
 			if nic == i {
@@ -63,6 +65,9 @@ func healthy() *health.State {
 	say(s.Part(health.PCI, "0000:9a:00.0"), map[string]any{"device": "Infiniband controller: Mellanox MT2910 [ConnectX-7]", "bridge": false,
 		"pcie_width": 16.0, "pcie_width_max": 16.0})
 	say(s.Part(health.Variable, "NCCL_DEBUG"), map[string]any{"value": "WARN"})
+	for _, name := range []string{"ring", "tree"} {
+		say(s.Part(health.Graph, name), map[string]any{"channels": 8.0, "gpus": 8.0, "inside": 384.0, "between": 384.0, "way": "NVL", "way_between": "PIX"})
+	}
 	return s
 }
 
@@ -145,6 +150,13 @@ var planted = []struct {
 	{"nccl-buffer", health.Variable, "NCCL_BUFFSIZE", "value", "1048576", "NCCL_BUFFSIZE is 1048576"},
 	{"nccl-buffer", health.Variable, "NCCL_BUFFSIZE", "value", "8M", "NCCL_BUFFSIZE is 8M"}, // which is 8
 	{"nccl-channels", health.Variable, "NCCL_MAX_CTAS", "value", "0x4", "NCCL_MAX_CTAS is 0x4"},
+	{"nccl-threads", health.Variable, "NCCL_NTHREADS", "value", "256", "NCCL_NTHREADS is 256"},
+	{"nccl-cross-nic", health.Variable, "NCCL_CROSS_NIC", "value", "1", "NCCL_CROSS_NIC is 1"},
+	{"omp-threads", health.Variable, "OMP_NUM_THREADS", "value", "48", "OMP_NUM_THREADS is 48"},
+	{"process-far", health.Process, "4716", "cpus", "0-11", "process 4716 is bound to 12 processors, none of the 96 near GPU 5"},
+	{"process-narrow", health.Process, "4716", "cpus", "50", "process 4716 may use one processor"},
+	{"nccl-graph", health.Graph, "ring", "inside", 192.0, "NCCL's ring graph carries 192 GB/s of 384 GB/s inside a node: 8 channels over NVL"},
+	{"nccl-graph-between", health.Graph, "tree", "between", 192.0, "NCCL's tree graph carries 192 GB/s of 384 GB/s between nodes: 8 channels"},
 	{"nccl-pxn", health.Variable, "NCCL_PXN_DISABLE", "value", "1", "NCCL_PXN_DISABLE is 1"},
 	{"nccl-gdr", health.Variable, "NCCL_NET_GDR_LEVEL", "value", "LOC", "NCCL_NET_GDR_LEVEL is LOC"},
 	{"nccl-nvls", health.Variable, "NCCL_NVLS_ENABLE", "value", "0", "NCCL_NVLS_ENABLE is 0"},
@@ -158,7 +170,8 @@ var planted = []struct {
 }
 
 // several need more than one fact, or all parts: what they find is tried by TestSeveralFacts.
-var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended", "clock-held", "pcie-wired"}
+var several = []string{"nic-far", "nic-detour", "gpus-missing", "gpudirect", "pcie-line", "nic-rate-intended", "clock-held", "pcie-wired",
+	"nccl-dmabuf"}
 
 func examined(t *testing.T, s *health.State) *Diagnosis {
 	t.Helper()
@@ -314,6 +327,10 @@ func TestSeveralFacts(t *testing.T) {
 		"gpudirect": func(s *health.State) {
 			s.Set(s.Host(), "peermem", false, "plant")
 			s.Set(s.Host(), "driver_open", false, "plant")
+		},
+		"nccl-dmabuf": func(s *health.State) {
+			s.Set(s.Host(), "peermem", false, "plant")
+			s.Say(s.Part(health.Variable, "NCCL_DMABUF_ENABLE"), "value", "0", "plant")
 		},
 		"pcie-line": func(s *health.State) {
 			s.GPU(2).Remove("pcie_width")

@@ -46,6 +46,8 @@ var effects = map[string]effect{
 	"overlap":  {of: "what overlapped, at most", how: "derived: two kernels that took equally long, one after the other"},
 	"shm":      {asked: overAdapters, nodes: either},
 	"channels": {asked: fewerChannels, nodes: either},
+	"buffer":   {asked: smallerBuffer, nodes: across},
+	"graph":    {of: "what NCCL does by them", how: "derived: what channels carry by NCCL's own figures"},
 	"nvls-off": {asked: runs(study.Library{Options: nccl.Options{NVLS: nccl.Off}}), nodes: inside},
 	"sockets":  {asked: runs(study.Library{Options: nccl.Options{Fabric: cost.Sockets}}), nodes: across},
 	"algorithm": {asked: fewerChoices(nccl.AllowedAlgorithms, func(name string) study.Library { return study.Library{Algorithm: name} }),
@@ -273,6 +275,15 @@ func overAdapters(a study.Asked, _ *health.Effect) (health.Cost, error) {
 	}
 	x.Best = x.Share
 	return x, nil
+}
+
+// smallerBuffer is what it costs that channels have no more under way than a buffer of that size holds.
+func smallerBuffer(a study.Asked, e *health.Effect) (health.Cost, error) {
+	bytes, ok := integer(e.Value)
+	if !ok || bytes < 1 {
+		return health.Cost{}, nil // as NCCL passes over it
+	}
+	return otherwise(a, study.Library{Options: nccl.Options{Buffer: units.Bytes(bytes)}})
 }
 
 // fewerChannels is what a limit of NCCL's channels costs: each moves as much at most as where it opens all that it wants.

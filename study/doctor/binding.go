@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/model/health"
+	"railyard/model/units"
+)
+
+// bindings adds how many processors each process on GPUs may use, and how many of these are near one of its GPUs.
+func bindings(s *health.State) {
+	all, near, of := map[int]bool{}, map[string]map[int]bool{}, map[string][]string{}
+	for _, p := range s.Parts(health.GPU) {
+		cpus, err := units.ParseRanges(p.Text("cpus"), health.MaxProcessors)
+		if err != nil || len(cpus) == 0 {
+			continue
+		}
+		for _, cpu := range cpus {
+			all[cpu] = true
+		}
+		for _, pid := range strings.Fields(p.Text("processes")) {
+			if near[pid] == nil {
+				near[pid] = map[int]bool{}
+			}
+			for _, cpu := range cpus {
+				near[pid][cpu] = true
+			}
+			of[pid] = append(of[pid], p.String())
+		}
+	}
+	for _, p := range s.Parts(health.Process) {
+		may, err := units.ParseRanges(p.Text("cpus"), health.MaxProcessors)
+		if err != nil || len(may) == 0 {
+			continue
+		}
+		s.Set(p, "may", float64(len(may)), derived)
+		if n := len(near[p.Name]); n > 0 {
+			far := slices.DeleteFunc(slices.Clone(may), func(cpu int) bool { return near[p.Name][cpu] })
+			s.Set(p, "near", float64(len(may)-len(far)), derived)
+			s.Set(p, "near_all", float64(n), derived)
+			s.Set(p, "gpus", strings.Join(of[p.Name], ", "), derived)
+		}
+	}
+	if len(all) > 0 {
+		s.Say(s.Host(), "processors", float64(len(all)), derived)
+	}
+}
