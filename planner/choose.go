@@ -24,11 +24,9 @@ const maxFollowed = 1024
 // contest looks for the fastest candidate at a size, closer and closer at what promises
 // most: at its bound, its estimate, its time, until none could be faster than the best, or
 // faster by as much as its simulation has to promise, or the budget is spent. What is cheap to play comes
-// first, so that there is an answer at once, which gets better. Of the pipelines of a family, the
-// times of long ones are extrapolated from those of short ones (see extrapolate and foretell); only the one that should be the
-// fastest is simulated. What was found at other sizes saves work, which counts all the same (see Scorer): a size has one answer,
-// whatever else is asked. The runner-up is the best of the other families as far as
-// cheap simulations tell; of many ranks, the first one found; of very many with a root, which
+// first, so that there is an answer at once, which gets better. What was found at other sizes saves work, which
+// counts all the same (see Scorer): a size has one answer, whatever else is asked. The runner-up is the best of the
+// other families as far as cheap simulations tell; of many ranks, the first one found; of very many with a root, which
 // take seconds to compile, none that could not be the best.
 type contest struct {
 	size         units.Bytes
@@ -49,11 +47,8 @@ type contest struct {
 
 // look is how closely a candidate was looked at.
 type look struct {
-	stage     stage
-	predicted units.Time // 0: nothing is
-	foretold  units.Time // by equal pieces; 0: not
-	asked     bool       // of those
-	out       bool       // it cannot win any more, whatever its time
+	stage stage
+	out   bool // it cannot win any more, whatever its time
 }
 
 type stage uint8
@@ -119,16 +114,13 @@ func (c *contest) leave(i int) {
 	}
 }
 
-// least is a time that a candidate is not expected to beat.
-func (c *contest) least(i int) units.Time { return max(c.list[i].Time, c.looks[i].predicted) }
-
 func (c *contest) work(i int) int64 { return c.score.Work(c.list[i].Schedule) }
 
 func (c *contest) dear(i int) bool { return c.work(i) > cheap }
 
 // price is that time, no less than any schedule takes, and what the work of finding it out more exactly has to promise.
 func (c *contest) price(i int) float64 {
-	t := float64(c.least(i))
+	t := float64(c.list[i].Time)
 	if c.dear(i) {
 		t = max(t, float64(c.unbeaten()))
 		t *= 1 + worth*float64(c.work(i))
@@ -149,28 +141,13 @@ func (c *contest) unbeaten() units.Time {
 }
 
 // next is the candidate to look at more closely, −1 if there is none: of those that could
-// be the best, the one of the least price, but before a dear one of which only a bound is known one whose time is extrapolated and takes
-// no more work, and a cheap one where there is no answer yet; else one that could be the runner-up.
+// be the best, the one of the least price, but a cheap one where there is no answer yet; else one that could be the runner-up.
 func (c *contest) next() int {
 	i := c.cheapest(c.promises)
 	if i >= 0 && c.best < 0 && c.dear(i) {
 		if cheap := c.cheapest(func(i int) bool { return !c.dear(i) }); cheap >= 0 {
 			return cheap
 		}
-	}
-	if i >= 0 && c.dear(i) && c.looks[i].stage == estimated && c.looks[i].predicted == 0 {
-		if first := c.unplayed(i); first != i {
-			return first
-		}
-		if c.toForetell(i) {
-			return i
-		}
-		i = c.shorter(i)
-		known := c.cheapest(func(j int) bool { return c.looks[j].predicted > 0 && c.promises(j) && c.work(j) <= c.work(i) })
-		if known >= 0 {
-			return known
-		}
-		return i
 	}
 	if s := c.list[0].Schedule; c.alone || s.Spec.Kind.Rooted() && s.Spec.Ranks > maxFollowed {
 		return i
@@ -199,13 +176,10 @@ func (c *contest) cheapest(of func(i int) bool) int {
 
 // promises reports whether a candidate could be the best, and by enough.
 func (c *contest) promises(i int) bool {
-	if c.outdone(i) {
-		return false
-	}
 	if c.best < 0 {
 		return true
 	}
-	if c.dear(i) && !c.affords(i) {
+	if c.dear(i) && !c.has(c.work(i)) {
 		return false
 	}
 	best := float64(c.list[c.best].Time)
@@ -215,13 +189,8 @@ func (c *contest) promises(i int) bool {
 // little is which part of the budget, once that is spent, a candidate may take all the same: compiling others may have spent it.
 const little = 64
 
-// affords reports whether the budget is left for a candidate: while half of it is, for any that the whole of it suffices for; then only
-// for what the rest suffices for, what has been foretold, of which more is known than that it may be faster, or what takes little.
-func (c *contest) affords(i int) bool {
-	return c.has(c.work(i)) || c.looks[i].foretold > 0 && c.left() > 0
-}
-
-// has reports whether the budget is left for some work.
+// has reports whether the budget is left for some work: while half of it is, for any that the whole of it suffices for; then only
+// for what the rest suffices for, or what takes little.
 func (c *contest) has(work int64) bool {
 	budget, left := int64(c.budget), c.left()
 	return work > 0 && work <= budget/little || left > 0 && (2*left > budget && work <= budget || work <= left)
@@ -230,24 +199,9 @@ func (c *contest) has(work int64) bool {
 // left is what is left of the budget.
 func (c *contest) left() int64 { return int64(c.budget) - (c.score.Spent() - c.before) }
 
-// outdone reports whether another candidate of the family, for which the budget is left, should be faster. Of strands the deepest always
-// should; there the price decides.
-func (c *contest) outdone(i int) bool {
-	if strandLevels(c.list[i].Schedule) > 0 {
-		return false
-	}
-	for j := range c.list {
-		if j != i && !c.looks[j].out && c.looks[i].predicted > 0 && c.looks[j].predicted > 0 && c.samePipeline(i, j) &&
-			c.looks[j].predicted < c.looks[i].predicted && (!c.dear(j) || c.affords(j)) {
-			return true
-		}
-	}
-	return false
-}
-
 // mayFollow reports whether a candidate could be the runner-up, and is worth a look.
 func (c *contest) mayFollow(i int) bool {
-	return c.otherFamily(i) && !c.dear(i) && (c.second < 0 || !c.many && c.least(i) < c.list[c.second].Time)
+	return c.otherFamily(i) && !c.dear(i) && (c.second < 0 || !c.many && c.list[i].Time < c.list[c.second].Time)
 }
 
 func (c *contest) otherFamily(i int) bool { return !c.sameFamily(i, c.best) }
@@ -258,9 +212,6 @@ func (c *contest) sameFamily(i, j int) bool {
 
 // closer takes a candidate a stage on.
 func (c *contest) closer(i int) error {
-	if c.toForetell(i) {
-		return c.foretell(i)
-	}
 	x, l := &c.list[i], &c.looks[i]
 	look := c.score.Estimate
 	if l.stage++; l.stage == timed {
@@ -268,22 +219,15 @@ func (c *contest) closer(i int) error {
 	}
 	t, err := look(x.Schedule, c.size)
 	if errors.Is(err, ErrTooLarge) {
-		l.stage, l.predicted, x.TooLarge = timed, 0, true
+		l.stage, x.TooLarge = timed, true
 		return nil
 	}
 	x.Pruned = l.stage != timed
 	if x.Time = max(x.Time, t); !x.Pruned {
-		x.Time, l.predicted = t, 0
+		x.Time = t
 		c.place(i)
-		c.extrapolate(i)
 	}
 	return err
-}
-
-// toForetell reports whether a candidate's time is not known, but may be foretold by equal pieces.
-func (c *contest) toForetell(i int) bool {
-	l := &c.looks[i]
-	return l.stage == estimated && !l.asked && l.predicted == 0 && c.dear(i) && c.ofEqualPieces(i) != nil
 }
 
 // place keeps the best candidate and the best of any other family.
@@ -313,13 +257,11 @@ func (c *contest) row() (Row, error) {
 		row.RunnerUp, row.RunnerTime = c.list[c.second].Schedule, c.list[c.second].Time
 	}
 	for i := range c.list {
-		x, foretold := &c.list[i], c.looks[i].predicted
+		x := &c.list[i]
 		if !x.Pruned || x.TooLarge {
 			continue
 		}
-		if gain := 1 - float64(x.Time)/float64(best.Time); foretold > best.Time {
-			x.Limit = fmt.Sprintf("takes about %v, as its like in other numbers of slices say", foretold)
-		} else if gain > 1e-6 { // less is rounding
+		if gain := 1 - float64(x.Time)/float64(best.Time); gain > 1e-6 { // less is rounding
 			x.Gain = gain
 		}
 	}

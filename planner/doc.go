@@ -13,9 +13,8 @@
 //     simulator's); until none could be faster than the best. Neither bound nor estimate
 //     exceeds the time;
 //  3. looks no closer where that is not worth it: a simulation of many operations has to
-//     promise a quarter of a percent for each million of them, and of long pipelines of trees only
-//     the one is simulated that is the fastest by what short ones tell (see contest and
-//     extrapolate). What is left out, and how much faster it could be at most, PlanOptions.Why
+//     promise a quarter of a percent for each million of them (see contest). What is left out, and how
+//     much faster it could be at most, PlanOptions.Why
 //     tells. What is cheap comes first, so that there is an answer at once, and nothing dear is played
 //     once the Budget is spent, which counts operations;
 //  4. takes the fastest; of equal ones the name that comes first in the alphabet;

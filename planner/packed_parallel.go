@@ -116,16 +116,15 @@ func (r *request) anyTrees() []*treeSet {
 // ofMessage is about how many operations of the simulator a message of a strand takes: two, and as many for sharing its links.
 const ofMessage = 4
 
-// strandDepths are those that are tried on paper.
+// strandDepths are those that are tried.
 var strandDepths = []int{16, 64, 256, 1024}
 
-// parallelDepths are those that fill pipelines, in steps of two: the deepest that the budget allows is the best, and one is enough to say
-// what the others take (see extrapolateStrands).
+// parallelDepths are those that fill pipelines; refinement finds others between.
 func parallelDepths(r *request) []int {
 	if x := r.allTrees(); x.err != nil || !x.shared {
 		return []int{1}
 	}
-	return []int{16, 32, 64, 128, 256, 512, 1024}
+	return strandDepths
 }
 
 // stranded are trees in strands: phases of levels that wait for one another, and for no other strand's. In a phase a connection carries a

@@ -94,7 +94,7 @@ type Considered struct {
 	Pruned   bool    // Time is a lower estimate that was already too slow
 	TooLarge bool    // Time is a lower bound, and it was left out (see ErrTooLarge)
 	Gain     float64 // by how much it could be faster than the best, at most, where it was not timed all the same (see contest)
-	Limit    string  // what limits it, only with PlanOptions.Why; where pruned: what is foretold of it, if anything
+	Limit    string  // what limits it, only with PlanOptions.Why
 }
 
 // Name is how a schedule is called in tables: algorithm, protocol, pipeline depth, channels where they are not the algorithm's own.

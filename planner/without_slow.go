@@ -63,6 +63,11 @@ func sameBut(a, b *schedule.Schedule) bool {
 	return a.Algorithm == b.Algorithm && reflect.DeepEqual(a, &c)
 }
 
+// sameWithout reports whether schedules were planned without the same parts.
+func sameWithout(a, b *schedule.Schedule) bool {
+	return a.Inputs[schedule.InputWithout] == b.Inputs[schedule.InputWithout]
+}
+
 // without is a machine without slow parts.
 type without struct {
 	left  *topology.Topology
