@@ -134,6 +134,12 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 		if err != nil {
 			return nil, err
 		}
+		var back topology.Route // which takes other links, but where both go over host memory
+		if t.StagedNICs() != "" {
+			if back, err = router.Route(peers[i%len(peers)], r); err != nil {
+				return nil, err
+			}
+		}
 		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
 		m.acrossMore += float64(route.Beyond)
 		for i := 0; i < len(route.NICs); i += 2 {
@@ -143,7 +149,7 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 				out = append(out, adapter{rate: nicRate(t, nic), rank: math.Inf(1)})
 			}
 			x, part := &out[number[nic]], 2/float64(len(route.NICs))
-			way := wayOut(t, &route)
+			way := wayOut(t, &route, &back)
 			x.rank, x.ways, x.ranks = min(x.rank, way), x.ways+way*part, x.ranks+part
 		}
 	}
@@ -154,14 +160,20 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 	return out, nil
 }
 
-// wayOut is what the links of the sender's node carry of a transfer over the network, up to its NICs.
-func wayOut(t *topology.Topology, route *topology.Route) float64 {
+// wayOut is what the links of the sender's node carry of a transfer over the network, up to its NICs, while as much comes back.
+func wayOut(t *topology.Topology, route, back *topology.Route) float64 {
 	rate := math.Inf(1)
 	for _, h := range route.Hops {
 		l := t.Links()[h.Link]
 		from, to := t.Devices()[l.From], t.Devices()[l.To]
 		if node := t.Devices()[route.NICs[0]].Node; from.Node == node && to.Node == node && to.Kind != topology.NIC {
-			rate = min(rate, float64(t.Rate(h.Link))*float64(h.Den)/float64(h.Num))
+			uses := float64(h.Num) / float64(h.Den)
+			for _, b := range back.Hops {
+				if b.Link == h.Link {
+					uses += float64(b.Num) / float64(b.Den)
+				}
+			}
+			rate = min(rate, float64(t.Rate(h.Link))/uses)
 		}
 	}
 	return rate
