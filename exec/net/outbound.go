@@ -59,3 +59,16 @@ func (o *outbound) written(n int) {
 		o.queue, o.first = o.queue[:0], 0
 	}
 }
+
+// cut takes up to so many bytes off pieces, which stay as they are.
+func cut(pieces [][]byte, most int) (part, rest [][]byte, n int) {
+	for i, x := range pieces {
+		if n+len(x) > most {
+			part = append(part, x[:most-n])
+			return part, append([][]byte{x[most-n:]}, pieces[i+1:]...), most
+		}
+		part = append(part, x)
+		n += len(x)
+	}
+	return part, nil, n
+}

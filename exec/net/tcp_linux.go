@@ -155,19 +155,6 @@ func (t *TCP) send(p *peer, f frame, pieces [][]byte) error {
 	return nil
 }
 
-// cut takes up to so many bytes off pieces, which stay as they are.
-func cut(pieces [][]byte, most int) (part, rest [][]byte, n int) {
-	for i, x := range pieces {
-		if n+len(x) > most {
-			part = append(part, x[:most-n])
-			return part, append([][]byte{x[most-n:]}, pieces[i+1:]...), most
-		}
-		part = append(part, x)
-		n += len(x)
-	}
-	return part, nil, n
-}
-
 // emptiest is the socket with the least to write; among equals the next in turn.
 func (p *peer) emptiest(turn int) *socket {
 	var best *socket
