@@ -126,7 +126,7 @@ func (b *baseline) at(spec collective.Spec, size units.Bytes) (Baseline, error) 
 func (b *baseline) predict(kind collective.Kind, size units.Bytes) (Baseline, error) {
 	l := b.library
 	ask := nccl.Ask{Kind: kind, Algorithm: l.Algorithm, Protocol: l.Protocol, Size: size, Graph: l.Graph}
-	x, err := b.runtime.PredictLaunched(ask, l.Floor)
+	x, err := b.runtime.PredictLaunched(ask, nccl.Launch{Floor: l.Floor})
 	if err != nil {
 		return Baseline{}, err
 	}

@@ -234,15 +234,11 @@ func (r *Router) pcieKind(p path) RouteKind {
 	return PIX
 }
 
-// stagedLatency is what a transfer through host memory waits for besides its links: one GPU writes a flag there, another
-// finds it. From a GPU to the CPU and back: 2.65 µs (2 H200, pinned memory, 2026-11-22).
-const stagedLatency = 2650 * units.Nanosecond
-
 // hostStaged copies to host memory and from there to the destination: to that of a CPU (memory next to it, where the
 // file has any, is written and read), the one with the shortest way.
 func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
 	p, ok := r.overMemory(a, b)
-	p.latency.all += stagedLatency
+	p.latency = p.latency.staged()
 	return r.finish(p, HostStaged), ok
 }
 

@@ -33,7 +33,7 @@ func (r *Router) Striped(src, dst int, stripes []Stripe) (Route, error) {
 			switch {
 			case ok && isHostPath(over):
 				if kind = r.pcieKind(p); kind == HostStaged {
-					p.latency.all += stagedLatency
+					p.latency = p.latency.staged()
 				}
 			case len(s.Over) > 0:
 				kind = max(kind, Switched)

@@ -269,36 +269,6 @@ func slowestPart(k *cost.Kernel, w *Work) string {
 // counted is units.Counted of the nearest whole number: means over ranks are not whole.
 func counted(n float64, thing string) string { return units.Counted(int(math.Round(n)), thing) }
 
-// LaunchSize is a size whose time shows what launches take, where they take longer than kernels.
-const LaunchSize = 8 * units.KiB
-
-// PredictLaunched predicts a run whose launches take floor at least, in a run in which one process launches for several GPUs.
-func (r *Runtime) PredictLaunched(a Ask, floor units.Time) (Prediction, error) {
-	p, err := r.Predict(a)
-	if err != nil || floor == 0 {
-		return p, err
-	}
-	if a.Size > LaunchSize {
-		a.Size = LaunchSize
-	}
-	small, err := r.Predict(a)
-	return p.behind(floor, small.Time), err
-}
-
-// behind is a prediction behind launches that take floor, the time of a small kernel included. Launches hide kernels and kernels
-// hide launches, but neither wholly: both vary from one GPU and one operation to the next, so that times near the floor are above it
-// and above the kernel's. They add as independent parts do, in squares.
-func (p Prediction) behind(floor, small units.Time) Prediction {
-	p.Floored = floor > p.Time
-	if p.Floored {
-		p.Basis = cost.LaunchFloor
-	}
-	if launch := float64(floor)*float64(floor) - float64(small)*float64(small); launch > 0 {
-		p.Time = units.Time(math.Sqrt(launch + float64(p.Time)*float64(p.Time)))
-	}
-	return p
-}
-
 // extrapolated warns where a size lies outside what a kernel was fitted on.
 func extrapolated(profile string, k *cost.Kernel, beyond float64) []string {
 	if beyond > 1 {

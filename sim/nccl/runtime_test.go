@@ -289,6 +289,30 @@ func TestProtocolParametersAct(t *testing.T) {
 	}
 }
 
+// What launches take for each channel is added as a size takes more of them: nothing for one as small as those that show the
+// floor, the same for all that take all channels, and never less for a larger size.
+func TestLaunchesGrowWithChannels(t *testing.T) {
+	const floor, channel = 35 * units.Microsecond, 2 * units.Microsecond
+	r := runtime(t, load(t, "hgx-a100", topology.Options{}), "a100")
+	last := units.Time(0)
+	for size := units.Bytes(8); size <= units.GiB; size *= 2 {
+		a := Ask{Kind: collective.AllReduce, Algorithm: "Ring", Protocol: "LL", Size: size}
+		got, err := r.LaunchOf(a, Launch{Floor: floor, Channel: channel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := floor + units.Time(r.model.nChannels-1)*channel
+		if got < last || got > most || size <= LaunchSize && got != floor || size >= 2*units.MiB && got != most {
+			t.Errorf("%v: launches take %v, of a small size %v, with all %d channels %v", size, got, floor, r.model.nChannels, most)
+		}
+		last = got
+	}
+	a := Ask{Kind: collective.AllToAll, Size: units.MiB}
+	if got, err := r.LaunchOf(a, Launch{Floor: floor, Channel: channel}); err != nil || got != floor {
+		t.Errorf("sends and receives: %v (%v)", got, err)
+	}
+}
+
 // One process launches for all GPUs: small sizes take what launches take, large ones what kernels take, and those between take more than
 // either, as was measured on 4 H200 (validation/h200-nccl.csv, all_reduce in bfloat16: launches of 26 µs).
 func TestLaunchesDelayKernels(t *testing.T) {
@@ -298,7 +322,7 @@ func TestLaunchesDelayKernels(t *testing.T) {
 	for size := units.Bytes(8); size <= units.GiB; size *= 2 {
 		a := Ask{Kind: collective.AllReduce, Size: size}
 		kernel := predict(t, r, a)
-		p, err := r.PredictLaunched(a, floor)
+		p, err := r.PredictLaunched(a, Launch{Floor: floor})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +339,7 @@ func TestLaunchesDelayKernels(t *testing.T) {
 		last = p.Time
 	}
 	for size, measured := range map[units.Bytes]float64{512 * units.KiB: 30, units.MiB: 33, 2 * units.MiB: 36, 4 * units.MiB: 43} {
-		p, err := r.PredictLaunched(Ask{Kind: collective.AllReduce, Size: size}, floor)
+		p, err := r.PredictLaunched(Ask{Kind: collective.AllReduce, Size: size}, Launch{Floor: floor})
 		if err != nil || math.Abs(p.Time.Microseconds()/measured-1) > 0.15 {
 			t.Errorf("%v: %v (%v), measured %v µs", size, p.Time, err, measured)
 		}

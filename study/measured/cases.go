@@ -23,6 +23,7 @@ type Cases struct {
 	General *cost.Profile // for what the profile does not know of the library's kernels
 	Options nccl.Options  // of the library
 	Floors  Floors        // of the runs that are predicted
+	Version string        // of the library, where rows do not say it
 
 	machine  Machine
 	profile  *cost.Profile

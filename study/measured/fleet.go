@@ -85,7 +85,7 @@ func (f *Fleet) Of(m measurement.Row) (*System, *Cases, error) {
 		return s, nil, err
 	}
 	c := NewCases(machine, p)
-	c.Options, c.Floors = s.Options, f.floors[s.Single]
+	c.Options, c.Floors, c.Version = s.Options, f.floors[s.Single], s.Version
 	if g := f.Fitted[cost.General]; g != nil {
 		c.General = g
 	}

@@ -1,7 +1,10 @@
 package measured
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"railyard/model/collective"
 	"railyard/model/measurement"
@@ -12,11 +15,14 @@ import (
 // runKey is what rows of one run with one launch floor share.
 type runKey struct {
 	id, launch, dtype string
+	algo, proto       string // NCCL_ALGO and NCCL_PROTO are a process's
 	kind              collective.Kind
 	gpus              int
 }
 
-func runOf(m measurement.Row) runKey { return runKey{m.ID, m.Launch, m.DType, m.Collective, m.GPUs} }
+func runOf(m measurement.Row) runKey {
+	return runKey{m.ID, m.Launch, m.DType, m.Algo, m.Proto, m.Collective, m.GPUs}
+}
 
 // floorSize is the size up to which a run's times show nothing but its launch floor; of
 // a run that begins with a larger one, its first size.
@@ -32,6 +38,37 @@ const launch = 15 * units.Microsecond
 // clearOfLaunches is how many times its launch floor a run must take to say what the kernel takes. Launches and kernels add in
 // squares (nccl.PredictLaunched): at six times the floor launches are one or two percent of the time, less than two runs differ by.
 const clearOfLaunches = 6
+
+// channelLaunch is what the launching process takes longer for each channel of each GPU, where NCCL is older than sharedWork: it
+// prepares 512 bytes of work for each and copies them to host memory that GPUs map (uploadWork in NCCL's src/enqueue.cc). From 8 to
+// 24 channels of 4 or 8 A100 it is 0.16 to 0.31 µs (series dkh-a100x8, sb-a100x8, stanage-a100x4, mle-a100x8 in validation/).
+const channelLaunch = 200 * units.Nanosecond
+
+// sharedWork is the version from which on all channels share one work, which a launch has in its arguments ("compress work structs
+// so that they are shared between channels", NCCL 2.22.3).
+var sharedWork = [2]int{2, 22}
+
+// launch is what launches take in a row's run.
+func (c *Cases) launch(m measurement.Row) nccl.Launch {
+	l := nccl.Launch{Floor: c.Floors[runOf(m)]}
+	if before(cmp.Or(m.NCCLVersion, c.Version), sharedWork) {
+		l.Channel = channelLaunch * units.Time(m.GPUs/max(m.Nodes, 1))
+	}
+	return l
+}
+
+var versions = regexp.MustCompile(`(\d+)\.(\d+)`)
+
+// before reports whether a version of NCCL or RCCL is known, and older than another.
+func before(version string, other [2]int) bool {
+	v := versions.FindStringSubmatch(version)
+	if v == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(v[1])
+	minor, _ := strconv.Atoi(v[2])
+	return major < other[0] || major == other[0] && minor < other[1]
+}
 
 // LaunchFloors finds the floor of every run in which one process launches for all GPUs:
 // a parameter of the run, not of the hardware. It is the median of the times of its

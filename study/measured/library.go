@@ -40,7 +40,7 @@ func (c *Cases) PredictWith(profile, general *cost.Profile, m measurement.Row) (
 	if err != nil {
 		return report.Predicted{}, err
 	}
-	x, err := c.with(r, profile, general).PredictLaunched(asked(m), c.Floors[runOf(m)])
+	x, err := c.with(r, profile, general).PredictLaunched(asked(m), c.launch(m))
 	if err != nil {
 		return report.Predicted{}, err
 	}
@@ -77,8 +77,8 @@ func asked(m measurement.Row) nccl.Ask {
 	return nccl.Ask{Kind: m.Collective, Algorithm: m.Algo, Protocol: m.Proto, Size: m.Size, Graph: m.Launch == "graph"}
 }
 
-// KernelCase is a measured row as the fit of kernels sees it. Where the launch floor hides
-// the kernel, it is an error, and the case is returned with it.
+// KernelCase is a measured row as the fit of kernels sees it. Where launches hide the kernel, it is an error, and the case is returned
+// with it.
 func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	r, err := c.Library(m)
 	if err != nil {
@@ -88,7 +88,8 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if err != nil {
 		return fit.KernelCase{}, err
 	}
-	if floor := c.Floors[runOf(m)]; m.Time < clearOfLaunches*floor {
+	hidden, err := r.LaunchOf(asked(m), c.launch(m))
+	if err == nil && m.Time < clearOfLaunches*hidden {
 		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
 	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops + x.Work.Posts, Steps: x.Work.Steps,

@@ -61,4 +61,24 @@ func TestLaunchFloors(t *testing.T) {
 	if got := LaunchFloors(rows, Streamed)[runOf(rows[0])]; got != 60*units.Microsecond {
 		t.Errorf("%v: more than launches for four GPUs can cost", got)
 	}
+	rows = []measurement.Row{row(1024, 12, "stream"), row(1024, 19, "stream")}
+	rows[1].Algo, rows[1].Proto = "Tree", "LL" // of its process's environment
+	if floors := LaunchFloors(rows, Streamed); floors[runOf(rows[1])] != rows[1].Time {
+		t.Errorf("a run with NCCL_ALGO has the floor of another: %v", floors)
+	}
+}
+
+// Until NCCL 2.22 launches took longer with each channel of each GPU.
+func TestLaunchesOfOldVersionsGrowWithChannels(t *testing.T) {
+	for version, old := range map[string]bool{"2.4.8": true, "2.19.3": true, "RCCL 2.20.5": true, "2.22.3": false, "2.30.7": false,
+		"3.1.0": false, "RCCL": false, "": false} {
+		m := measurement.Row{ID: "x", GPUs: 8, NCCLVersion: version}
+		c := &Cases{Floors: Floors{runOf(m): 30 * units.Microsecond}}
+		for range 2 { // as the row says, and as its system does
+			if got := c.launch(m).Channel; (got == 8*channelLaunch) != old || (got == 0) == old {
+				t.Errorf("%q: %v a channel", version, got)
+			}
+			m.NCCLVersion, c.Version = "", version
+		}
+	}
 }

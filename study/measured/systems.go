@@ -23,6 +23,7 @@ type System struct {
 	Set               []string
 	Options           nccl.Options
 	Single            bool   // one process launched for all GPUs
+	Version           string // of the library at most, where rows do not say it
 	Excluded          string // why the series is left out, "" where it is not
 }
 
@@ -43,7 +44,8 @@ func ShippedSystems() (*Systems, error) {
 }
 
 // readSystems reads a table: a CSV with the columns series and topology (a shipped name, or a file beside the
-// table), and where they are needed set, profile, launch, nvls, cc, fabric, p2p, exclude and why.
+// table), and where they are needed set, profile, launch, version (of NCCL, at most), nvls, cc, fabric, p2p,
+// exclude and why.
 func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 	s := &Systems{file: file, dir: dir}
 	err := measurement.FileLines(files, file, func(l *measurement.Line) { s.list = append(s.list, readSystem(l)) }, "series", "topology")
@@ -57,7 +59,8 @@ func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 var p2pLevels = []string{"", "LOC", "NVL", "PIX", "PXB", "PHB", "SYS"}
 
 func readSystem(l *measurement.Line) System {
-	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: l.Cell("launch") == "single"}
+	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: l.Cell("launch") == "single",
+		Version: l.Cell("version")}
 	s.Options.Fabric, s.Options.ComputeCapability = l.Cell("fabric"), l.Count("cc")
 	if set := l.Cell("set"); set != "" {
 		s.Set = strings.Split(set, ";")
