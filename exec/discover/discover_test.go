@@ -280,12 +280,16 @@ func TestBindings(t *testing.T) {
 	write := (&filler{tb: t, root: f.root}).write
 	write("sys/bus/pci/devices/"+f.gpus[5].Bus+"/local_cpulist", "48-95")
 	write("proc/4716/status", "Name:\tpython\nCpus_allowed:\tfff\nCpus_allowed_list:\t0-11")
+	write("proc/4716/maps", "7f00-7f01 r-xp 0 0:0 1 /usr/lib/libcuda.so.580")
+	write("proc/4718/status", "Name:\tother\nCpus_allowed_list:\t0-3")
+	write("sys/devices/system/cpu/online", "0-191")
 	var s health.State
-	s.Say(s.GPU(5), "processes", "4716 4717", "test")
+	s.Say(s.GPU(5), "processes", "4716 4717 4718", "test")
 	if err := Health(&s, f, f.root); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.GPU(5).Text("cpus") + " " + s.Part(health.Process, "4716").Text("cpus"); got != "48-95 0-11" || s.Has(health.Process, "4717") {
+	if got := s.GPU(5).Text("cpus") + " " + s.Part(health.Process, "4716").Text("cpus"); got != "48-95 0-11" ||
+		s.Has(health.Process, "4717") || s.Has(health.Process, "4718") || s.Host().Number("processors") != 192 {
 		t.Error(got)
 	}
 }

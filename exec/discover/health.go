@@ -12,6 +12,7 @@ import (
 	"railyard/model/health"
 	"railyard/model/load"
 	"railyard/model/survey"
+	"railyard/model/units"
 )
 
 // nvmlName is where facts of the driver's library come from.
@@ -95,14 +96,21 @@ func (t tree) host(s *health.State) {
 	}
 }
 
-// bindings are the processors near GPUs, and those that the processes on GPUs may use, where this process may see them.
+// bindings are how many processors there are, those near GPUs, and those that the processes on GPUs may use, where this process may see
+// them.
 func (t tree) bindings(s *health.State) {
+	if list, err := units.ParseRanges(t.text("sys/devices/system/cpu/online"), health.MaxProcessors); err == nil && len(list) > 0 {
+		s.Say(s.Host(), "processors", float64(len(list)), "/sys/devices/system/cpu/online")
+	}
 	for _, p := range s.Parts(health.GPU) {
 		dir := "sys/bus/pci/devices/" + p.Text("bus")
 		if near := t.text(dir, "local_cpulist"); near != "" {
 			s.Say(p, "cpus", near, dir)
 		}
 		for _, pid := range strings.Fields(p.Text("processes")) {
+			if !strings.Contains(t.text("proc", pid, "maps"), "libcuda.so") {
+				continue // in a container numbers are those of other processes
+			}
 			for line := range strings.Lines(t.text("proc", pid, "status")) {
 				if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
 					s.Say(s.Part(health.Process, pid), "cpus", strings.TrimSpace(list), "/proc/"+pid+"/status")

@@ -117,7 +117,7 @@ func ReadModules(s *health.State, file string, data []byte) error {
 	peermem := false
 	lines(data, func(_ int, line string) {
 		name, _, _ := strings.Cut(line, " ")
-		peermem = peermem || name == "nvidia_peermem" || name == "nv_peer_mem"
+		peermem = peermem || name == "nvidia_peermem" || name == "nv_peer_mem" || name == "efa_nv_peermem"
 	})
 	s.Say(s.Host(), "peermem", peermem, file)
 	return nil

@@ -65,9 +65,16 @@ func (x *settings) verbs() (name, value, why string) {
 	return "NCCL_IB_DISABLE", "1", "the network's links are Ethernet without RDMA: NCCL goes to sockets at once"
 }
 
-// gpuDirect reaches through a CPU where all adapters hang on that of their GPUs.
+// gpuDirect is what the topology says, or reaches through a CPU where all adapters hang on that of their GPUs.
 func (x *settings) gpuDirect() (name, value, why string) {
-	if x.t.StagedNICs() == "" || !cost.ReachesGPUs(cost.FabricOf(x.t)) {
+	if x.t.NumNodes() < 2 || !cost.ReachesGPUs(cost.FabricOf(x.t)) {
+		return "", "", ""
+	}
+	if level := x.t.GDRLevel(); level != topology.GDRLevel {
+		return "NCCL_NET_GDR_LEVEL", level.String(), "so far adapters reach GPU memory on this machine (gdr_level of its topology), " +
+			"which plans and predictions count on"
+	}
+	if x.t.StagedNICs() == "" {
 		return "", "", ""
 	}
 	for rank := range x.t.NumRanks() {

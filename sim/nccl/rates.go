@@ -134,12 +134,6 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 		if err != nil {
 			return nil, err
 		}
-		var back topology.Route // which takes other links, but where both go over host memory
-		if t.StagedNICs() != "" {
-			if back, err = router.Route(peers[i%len(peers)], r); err != nil {
-				return nil, err
-			}
-		}
 		m.flight, m.across = max(m.flight, route.Latency), m.across+route.Latency
 		m.acrossMore += float64(route.Beyond)
 		for i := 0; i < len(route.NICs); i += 2 {
@@ -149,34 +143,73 @@ func (m *machineRates) outOf(t *topology.Topology, router *topology.Router, rank
 				out = append(out, adapter{rate: nicRate(t, nic), rank: math.Inf(1)})
 			}
 			x, part := &out[number[nic]], 2/float64(len(route.NICs))
-			way := wayOut(t, &route, &back)
+			way := wayOut(t, &route)
 			x.rank, x.ways, x.ranks = min(x.rank, way), x.ways+way*part, x.ranks+part
 		}
 	}
 	for i := range out {
 		out[i].rate = min(out[i].rate, out[i].ways)
 	}
+	if t.StagedNICs() != "" { // else what comes takes other links than what goes, and each GPU its own
+		if err := overMemory(t, router, ranks, peers, number, out); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(out, func(a, b adapter) int { return cmp.Compare(b.rate, a.rate) })
 	return out, nil
 }
 
-// wayOut is what the links of the sender's node carry of a transfer over the network, up to its NICs, while as much comes back.
-func wayOut(t *topology.Topology, route, back *topology.Route) float64 {
+// wayOut is what the links of the sender's node carry of a transfer over the network, up to its NICs.
+func wayOut(t *topology.Topology, route *topology.Route) float64 {
 	rate := math.Inf(1)
 	for _, h := range route.Hops {
 		l := t.Links()[h.Link]
 		from, to := t.Devices()[l.From], t.Devices()[l.To]
 		if node := t.Devices()[route.NICs[0]].Node; from.Node == node && to.Node == node && to.Kind != topology.NIC {
-			uses := float64(h.Num) / float64(h.Den)
-			for _, b := range back.Hops {
-				if b.Link == h.Link {
-					uses += float64(b.Num) / float64(b.Den)
-				}
-			}
-			rate = min(rate, float64(t.Rate(h.Link))/uses)
+			rate = min(rate, float64(t.Rate(h.Link))*float64(h.Den)/float64(h.Num))
 		}
 	}
 	return rate
+}
+
+// overMemory limits NICs, and ranks' ways to them, to what links carry that all of a domain's transfers cross at once where these go over
+// host memory, those that come as well: the way up from a PCIe switch is crossed by what its GPUs send and by what its NICs receive.
+func overMemory(t *topology.Topology, router *topology.Router, ranks, peers []int, number map[topology.DeviceID]int, nics []adapter) error {
+	type transfer struct {
+		nic  *adapter
+		hops []topology.Hop // in the domain
+	}
+	var all []transfer
+	byNIC, byRank := map[topology.LinkID]float64{}, map[topology.LinkID]float64{} // crossings where each NIC, or each rank, moves one
+	for i, r := range ranks {
+		for end, pair := range [][2]int{{r, peers[i%len(peers)]}, {peers[i%len(peers)], r}} {
+			route, err := router.Route(pair[0], pair[1])
+			if err != nil {
+				return err
+			}
+			n, known := number[route.NICs[end]]
+			if !known { // what comes may take another, where parts have failed
+				continue
+			}
+			x := transfer{nic: &nics[n]}
+			for _, h := range route.Hops {
+				l, node := t.Links()[h.Link], int32(t.NodeOf(r))
+				if t.Devices()[l.From].Node == node && t.Devices()[l.To].Node == node {
+					x.hops = append(x.hops, h)
+					byRank[h.Link] += float64(h.Num) / float64(h.Den)
+					byNIC[h.Link] += float64(h.Num) / float64(h.Den) / max(x.nic.ranks, 1)
+				}
+			}
+			all = append(all, x)
+		}
+	}
+	for _, x := range all {
+		for _, h := range x.hops {
+			rate := float64(t.Rate(h.Link))
+			x.nic.rate, x.nic.rank = min(x.nic.rate, rate/byNIC[h.Link]), min(x.nic.rank, rate/byRank[h.Link])
+		}
+	}
+	return nil
 }
 
 // inChannels is what NICs carry in channels of one rate, which rings, trees and switches' heads are: a slow one carries no

@@ -7,8 +7,8 @@ import (
 	"railyard/topologies"
 )
 
-// TestStagedRates: what goes over host memory crosses the way up to it twice, once on its way out and once for what comes back, which on a
-// DGX H100 leaves an adapter half of 63 GB/s; sockets, whose kernels have that in them, and adapters at the CPU lose nothing.
+// TestStagedRates: what goes over host memory crosses the way up to it twice, once on its way out and once for what comes back, which two
+// GPUs and two adapters of a DGX H100 share: a quarter of 63 GB/s is left to each; sockets, whose kernels have that in them, and adapters at the CPU lose nothing.
 func TestStagedRates(t *testing.T) {
 	network := func(name, fabric string, set ...string) float64 {
 		x, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 2, Set: set})
@@ -22,7 +22,7 @@ func TestStagedRates(t *testing.T) {
 		return m.network
 	}
 	direct := network("dgx-h100", "ib")
-	if got := network("dgx-h100", "ib", "gdr_level=LOC"); got < 0.62*direct || got > 0.64*direct {
+	if got := network("dgx-h100", "ib", "gdr_level=LOC"); got < 0.31*direct || got > 0.32*direct {
 		t.Errorf("%.4g of %.4g B/s without GPUDirect", got, direct)
 	}
 	if got := network("dgx-h100", "tcp", "gdr_level=LOC"); got != direct {

@@ -10,14 +10,11 @@ import (
 
 // bindings adds how many processors each process on GPUs may use, and how many of these are near one of its GPUs.
 func bindings(s *health.State) {
-	all, near, of := map[int]bool{}, map[string]map[int]bool{}, map[string][]string{}
+	near := map[string]map[int]bool{}
 	for _, p := range s.Parts(health.GPU) {
 		cpus, err := units.ParseRanges(p.Text("cpus"), health.MaxProcessors)
 		if err != nil || len(cpus) == 0 {
 			continue
-		}
-		for _, cpu := range cpus {
-			all[cpu] = true
 		}
 		for _, pid := range strings.Fields(p.Text("processes")) {
 			if near[pid] == nil {
@@ -26,7 +23,6 @@ func bindings(s *health.State) {
 			for _, cpu := range cpus {
 				near[pid][cpu] = true
 			}
-			of[pid] = append(of[pid], p.String())
 		}
 	}
 	for _, p := range s.Parts(health.Process) {
@@ -39,10 +35,6 @@ func bindings(s *health.State) {
 			far := slices.DeleteFunc(slices.Clone(may), func(cpu int) bool { return near[p.Name][cpu] })
 			s.Set(p, "near", float64(len(may)-len(far)), derived)
 			s.Set(p, "near_all", float64(n), derived)
-			s.Set(p, "gpus", strings.Join(of[p.Name], ", "), derived)
 		}
-	}
-	if len(all) > 0 {
-		s.Say(s.Host(), "processors", float64(len(all)), derived)
 	}
 }

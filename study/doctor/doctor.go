@@ -69,7 +69,9 @@ func Examine(a Asked) (*Diagnosis, error) {
 		}
 		d.Topology, d.Assumed = t.Name(), assumed
 		intend(a.State, t, !assumed)
-		graphs(a.State, site)
+		if !assumed { // adapters are not told by what GPUs are called
+			graphs(a.State, site)
+		}
 		costs = newCosts(site, t, a.Profile)
 		m, err := cost.MachineOn(t, a.Profile)
 		if err != nil {
@@ -113,10 +115,14 @@ func oneNode(site study.Site, s *health.State) (*topology.Topology, error) {
 // noise is what repeats of a measurement differ by: what costs less is nothing to act on.
 const noise = 0.005
 
-// weigh makes what is known to cost nothing a notice.
+// weigh makes what is known to cost nothing a notice, and a notice that is known to cost something more.
 func weigh(f *health.Finding) {
-	if f.Level == health.Slow && f.Cost.Known && f.Cost.Share < noise {
+	switch costs := f.Cost.Share >= noise; {
+	case !f.Cost.Known:
+	case f.Level == health.Slow && !costs:
 		f.Level = health.Notice
+	case f.Level == health.Notice && costs:
+		f.Level = health.Slow
 	}
 }
 

@@ -27,7 +27,7 @@ func healthy() *health.State {
 	}
 	say(s.Host(), map[string]any{"gpus": 8.0, "gpus_on_pci": 8.0, "nics": 8.0, "peermem": true, "driver_open": true, "memlock": 1e18,
 		"open_files": 65536.0, "shm": 5e11, "memory": 2e12, "hugepages": 0.0, "hugepages_free": 0.0, "iommu": "pt", "numa_balancing": false,
-		"virtual": false})
+		"virtual": false, "processors": 192.0})
 	for i := range 8 {
 		say(s.GPU(i), map[string]any{"product": "NVIDIA H100 80GB HBM3", "bus": fmt.Sprintf("0000:%02x:00.0", 0x18+i), "links": 18.0,
 			"links_up": 18.0, "pcie_gen": 5.0, "pcie_gen_max": 5.0, "pcie_gen_device": 5.0, "pcie_width": 16.0, "pcie_width_max": 16.0,
@@ -65,9 +65,9 @@ func healthy() *health.State {
 	say(s.Part(health.PCI, "0000:9a:00.0"), map[string]any{"device": "Infiniband controller: Mellanox MT2910 [ConnectX-7]", "bridge": false,
 		"pcie_width": 16.0, "pcie_width_max": 16.0})
 	say(s.Part(health.Variable, "NCCL_DEBUG"), map[string]any{"value": "WARN"})
-	for _, name := range []string{"ring", "tree"} {
-		say(s.Part(health.Graph, name), map[string]any{"channels": 8.0, "gpus": 8.0, "inside": 384.0, "between": 384.0, "way": "NVL", "way_between": "PIX"})
-	}
+	say(s.Part(health.Graph, "ring"), map[string]any{"channels": 12.0, "gpus": 8.0, "inside": 360.0, "way": "NVL"})
+	say(s.Part(health.Graph, "tree"), map[string]any{"channels": 8.0, "gpus": 8.0, "inside": 384.0, "between": 384.0, "way": "NVL",
+		"way_between": "PIX"})
 	return s
 }
 
@@ -153,9 +153,9 @@ var planted = []struct {
 	{"nccl-threads", health.Variable, "NCCL_NTHREADS", "value", "256", "NCCL_NTHREADS is 256"},
 	{"nccl-cross-nic", health.Variable, "NCCL_CROSS_NIC", "value", "1", "NCCL_CROSS_NIC is 1"},
 	{"omp-threads", health.Variable, "OMP_NUM_THREADS", "value", "48", "OMP_NUM_THREADS is 48"},
-	{"process-far", health.Process, "4716", "cpus", "0-11", "process 4716 is bound to 12 processors, none of the 96 near GPU 5"},
+	{"process-far", health.Process, "4716", "cpus", "0-11", "process 4716 is bound to 12 processors, none of the 96 near its GPU"},
 	{"process-narrow", health.Process, "4716", "cpus", "50", "process 4716 may use one processor"},
-	{"nccl-graph", health.Graph, "ring", "inside", 192.0, "NCCL's ring graph carries 192 GB/s of 384 GB/s inside a node: 8 channels over NVL"},
+	{"nccl-graph", health.Graph, "ring", "inside", 192.0, "NCCL's ring graph carries 192 GB/s of 360 GB/s inside a node: 12 channels over"},
 	{"nccl-graph-between", health.Graph, "tree", "between", 192.0, "NCCL's tree graph carries 192 GB/s of 384 GB/s between nodes: 8 channels"},
 	{"nccl-pxn", health.Variable, "NCCL_PXN_DISABLE", "value", "1", "NCCL_PXN_DISABLE is 1"},
 	{"nccl-gdr", health.Variable, "NCCL_NET_GDR_LEVEL", "value", "LOC", "NCCL_NET_GDR_LEVEL is LOC"},
@@ -461,7 +461,7 @@ func TestChoicesLeft(t *testing.T) {
 // TestEveryRuleHasAPrice, unless it only says what is worth knowing, or that jobs end.
 func TestEveryRuleHasAPrice(t *testing.T) {
 	for _, r := range rules().Rules {
-		if (r.Effect == "") != (r.Level != health.Slow) {
+		if r.Effect == "" && r.Level == health.Slow || r.Effect != "" && r.Level == health.Broken {
 			t.Errorf("%s is %s and has the effect %q", r.Name, r.Level, r.Effect)
 		}
 	}
