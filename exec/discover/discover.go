@@ -31,7 +31,7 @@ func node(l Library, t tree) (*survey.Node, error) {
 		return nil, fmt.Errorf("the driver (%s) shows no GPU", l.Driver())
 	}
 	s := t.sockets()
-	n.CPUs, n.Vendor = s.count, s.vendor
+	n.CPUs, n.Vendor, n.Processors = s.count, s.vendor, s.processors
 	for _, bus := range devices(n) {
 		above := switchesAbove(t.path(bus))
 		for _, x := range append(above, bus) {

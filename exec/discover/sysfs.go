@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/model/health"
 	"railyard/model/survey"
+	"railyard/model/units"
 )
 
 // tree is /sys and /proc below a root directory.
@@ -119,17 +121,20 @@ type sockets struct {
 	count  int
 	byNUMA map[int]int
 	vendor string // as classes.go knows it
+
+	processors []string // of each, as ranges; "" where they are not known
 }
 
 func (t tree) sockets() sockets {
 	s := sockets{byNUMA: map[int]int{}, vendor: t.vendor()}
-	number := map[int]int{}
+	number, cpus := map[int]int{}, map[int][]string{} // ranges by socket
 	for _, name := range t.names("sys/devices/system/node") {
 		numa, err := strconv.Atoi(strings.TrimPrefix(name, "node"))
 		if err != nil {
 			continue
 		}
-		first, _, _ := strings.Cut(strings.NewReplacer("-", ",").Replace(t.text("sys/devices/system/node", name, "cpulist")), ",")
+		list := t.text("sys/devices/system/node", name, "cpulist")
+		first, _, _ := strings.Cut(strings.NewReplacer("-", ",").Replace(list), ",")
 		if first == "" {
 			continue // memory without processors
 		}
@@ -137,9 +142,18 @@ func (t tree) sockets() sockets {
 		if _, ok := number[socket]; !ok {
 			number[socket] = len(number)
 		}
+		cpus[number[socket]] = append(cpus[number[socket]], list)
 		s.byNUMA[numa] = number[socket]
 	}
 	s.count = max(len(number), 1)
+	for socket := range s.count {
+		all, err := units.ParseRanges(strings.Join(cpus[socket], ","), health.MaxProcessors)
+		if err != nil {
+			all = nil
+		}
+		slices.Sort(all)
+		s.processors = append(s.processors, units.Ranges(all, ","))
+	}
 	return s
 }
 

@@ -184,6 +184,15 @@ func TestRCCL(t *testing.T) {
 	}
 }
 
+// TestProcessors: masks as NCCL writes them, the highest part first.
+func TestProcessors(t *testing.T) {
+	for mask, want := range map[string]string{"ffff": "0-15", "0000ffff,00000000,f": "0-3,64-79", "": "", "x": "", "80000001": "0,31"} {
+		if got := processors(mask); got != want {
+			t.Errorf("%q: %q, want %q", mask, got, want)
+		}
+	}
+}
+
 func TestBrokenFiles(t *testing.T) {
 	interoptest.Mistakes(t, valid, append(broken, interoptest.Mistake{valid, "<!-- by hand -->\n" + valid, ""}), func(r io.Reader) error {
 		_, err := Read(r)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/model/health"
 	"railyard/model/survey"
 	"railyard/model/units"
 )
@@ -59,6 +60,7 @@ func node(cpus []CPU) (n *survey.Node, rank int, err error) {
 		PCI: map[string]survey.PCI{}}, rank: math.MaxInt}
 	for i := range cpus {
 		c := &cpus[i]
+		b.n.Processors = append(b.n.Processors, processors(c.Affinity))
 		for j := range c.PCI {
 			b.device(&c.PCI[j], i, nil)
 		}
@@ -87,6 +89,24 @@ func node(cpus []CPU) (n *survey.Node, rank int, err error) {
 	}
 	b.peers()
 	return b.n, b.rank, nil
+}
+
+// processors are those of a mask in parts of 32 bits, the highest first, as ranges; "" where it is none.
+func processors(mask string) string {
+	var out []int
+	parts := strings.Split(mask, ",")
+	for i := range parts {
+		bits, err := strconv.ParseUint(parts[len(parts)-1-i], 16, 32)
+		if err != nil || 32*(i+1) > health.MaxProcessors {
+			return ""
+		}
+		for b := range 32 {
+			if bits&(1<<b) != 0 {
+				out = append(out, 32*i+b)
+			}
+		}
+	}
+	return units.Ranges(out, ",")
 }
 
 // vendor is the processor as model/survey knows it.

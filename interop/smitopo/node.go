@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"railyard/model/health"
 	"railyard/model/survey"
+	"railyard/model/units"
 )
 
 // Node is the machine, to be written as a topology file. The matrix says neither which GPUs they are nor
@@ -120,6 +122,12 @@ func (b *builder) tree(lanes survey.Lanes) {
 		}
 	}
 	b.n.CPUs = slices.Max(numa) + 1
+	b.n.Processors = make([]string, b.n.CPUs)
+	for i, d := range b.Devices {
+		if _, err := units.ParseRanges(d.CPUs, health.MaxProcessors); err == nil && d.GPU && b.n.Processors[numa[i]] == "" {
+			b.n.Processors[numa[i]] = d.CPUs
+		}
+	}
 	if len(b.n.Adapters) > 0 {
 		b.note("the adapters' rates are not said: a fabric has to name them")
 	}

@@ -123,8 +123,11 @@ func TestQuadrants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, _ := imported(t, m, gpu)
+		x, text := imported(t, m, gpu)
 		sameCells(t, m, x)
+		if cpu := topology.NewRouter(x).NearestCPUs(x.Ranks()[0]); len(cpu) != 1 || x.Processors(cpu[0]) != "0-63" {
+			t.Errorf("%v in %s", cpu, text)
+		}
 	}
 	both := strings.NewReplacer("PHB\t X \tNODE\tPHB", "PHB\t X \tPHB\tPHB", "NODE\tNODE\t X", "NODE\tPHB\t X").Replace(quadrants)
 	m, err := Read(strings.NewReader(both))

@@ -22,6 +22,9 @@ func (s *State) SayNode(n *survey.Node, from string) {
 		if g.Bus != "" {
 			s.Say(p, "bus", g.Bus, from)
 		}
+		if at := n.PCI[g.Bus].CPU; at < len(n.Processors) && n.Processors[at] != "" {
+			s.Say(p, "cpus", n.Processors[at], from)
+		}
 		up := 0
 		for _, port := range g.Ports {
 			if port.Up {

@@ -23,6 +23,7 @@ type part struct {
 	kind                    topology.Kind
 	noP2P                   bool
 	root                    string // of what hangs on a CPU
+	cpus                    string // of a CPU
 }
 
 // link joins two devices, both ways.

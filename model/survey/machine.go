@@ -26,7 +26,11 @@ func draw(n *Node) (*machine, error) {
 		m.device(part{id: fmt.Sprintf("gpu%d", i), kind: topology.GPU, model: modelName(m.GPUs[i].Name), note: m.GPUs[i].Bus})
 	}
 	for s := range m.CPUs {
-		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU})
+		cpus := ""
+		if s < len(m.Processors) {
+			cpus = m.Processors[s]
+		}
+		m.device(part{id: fmt.Sprintf("cpu%d", s), kind: topology.CPU, cpus: cpus})
 	}
 	if err := m.nvlinks(); err != nil {
 		return nil, err

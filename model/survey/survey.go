@@ -16,10 +16,12 @@ type Node struct {
 	// Adapters are the network adapters by number.
 	Adapters []Adapter
 	// PCI has GPUs, adapters and the PCIe switches above them by address; of what it lacks nothing is known.
-	PCI    map[string]PCI
-	CPUs   int      // sockets, or NUMA nodes where these are what is told apart
-	Vendor string   // of the processors as socketClass knows it, "GenuineIntel 143"; "": not known
-	Notes  []string // what is assumed or left out already
+	PCI  map[string]PCI
+	CPUs int // sockets, or NUMA nodes where these are what is told apart
+	// Processors are the logical processors of each of these as ranges, "" or none where they are not known.
+	Processors []string
+	Vendor     string   // of the processors as socketClass knows it, "GenuineIntel 143"; "": not known
+	Notes      []string // what is assumed or left out already
 }
 
 // PCI is where a device hangs.

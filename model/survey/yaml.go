@@ -156,7 +156,8 @@ func (f *file) parts() {
 
 // sameLine reports whether devices share a line.
 func sameLine(a, b part) bool {
-	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.root == b.root && a.serves == "" && b.serves == ""
+	return a.kind == b.kind && a.model == b.model && a.noP2P == b.noP2P && a.root == b.root && a.cpus == b.cpus &&
+		a.serves == "" && b.serves == ""
 }
 
 func (f *file) group(list []part) {
@@ -176,6 +177,9 @@ func (f *file) group(list []part) {
 	}
 	if p.root != "" {
 		more += fmt.Sprintf(", root: %q", p.root)
+	}
+	if p.cpus != "" {
+		more += fmt.Sprintf(", cpus: %q", p.cpus)
 	}
 	if p.serves != "" {
 		more += fmt.Sprintf(", serves: %q", p.serves)

@@ -117,7 +117,7 @@ func (x *degrader) copyNode(n int) {
 func (s *shape) equal(o *shape) bool {
 	return s == o || s.template == o.template && slices.Equal(s.links, o.links) && slices.Equal(s.ids, o.ids) &&
 		slices.Equal(s.devices, o.devices) && slices.Equal(s.noP2P, o.noP2P) &&
-		maps.Equal(s.roots, o.roots) && slices.EqualFunc(s.nics, o.nics, slices.Equal)
+		maps.Equal(s.roots, o.roots) && maps.Equal(s.cpus, o.cpus) && slices.EqualFunc(s.nics, o.nics, slices.Equal)
 }
 
 // copyFabric copies what is known of a fabric: its switches, and which nodes they group.

@@ -34,7 +34,7 @@ func (x *degrader) shapeLeft(n int) *shape {
 	s, usable := x.t.shapes[x.t.nodes[n].shape], x.usableNICs(n)
 	first, end := x.t.span(n)
 	local := make([]int32, end-first) // numbers in the new shape; −1: lost
-	out := &shape{template: s.template, local: map[string]int32{}, roots: map[int32]string{}}
+	out := &shape{template: s.template, local: map[string]int32{}, roots: map[int32]string{}, cpus: map[int32]string{}}
 	var use []bool
 	for i, d := range s.devices {
 		if local[i] = -1; x.lost[first+DeviceID(i)] {
@@ -46,6 +46,9 @@ func (x *degrader) shapeLeft(n int) *shape {
 		out.ids = append(out.ids, s.ids[i])
 		out.devices = append(out.devices, d)
 		out.noP2P = append(out.noP2P, s.noP2P[i] || x.staged[first+DeviceID(i)])
+		if cpus := s.cpus[int32(i)]; cpus != "" {
+			out.cpus[d.Local] = cpus
+		}
 		if root := s.roots[int32(i)]; root != "" {
 			out.roots[d.Local] = root
 		}

@@ -27,6 +27,8 @@ const (
 	maxDevices = 4 << 20
 	maxLinks   = 32 << 20
 	maxCount   = 1 << 20
+
+	maxProcessors = 1 << 16 // numbers of logical processors
 	// One template is laid out with names, so it may hold less than all nodes together.
 	maxTemplateDevices = 1 << 20
 	maxTemplateLinks   = 4 << 20
@@ -92,6 +94,7 @@ type deviceSpec struct {
 	Model  string `file:"model"`
 	P2P    bool   `file:"p2p,default=true"`
 	Root   string `file:"root"`
+	CPUs   string `file:"cpus"`
 	Serves string `file:"serves"`
 	yamlfile.Place
 }
@@ -183,6 +186,12 @@ func (d *deviceSpec) Check(o *yamlfile.Object) {
 	}
 	if d.Root != "" && d.Kind != PCIeSwitch && d.Kind != GPU && d.Kind != NIC {
 		o.AddAt(d.Pos, "device %s: root has an effect on PCIe switches, gpus and NICs only", d.ID)
+	}
+	if _, err := units.ParseRanges(d.CPUs, maxProcessors); err != nil {
+		o.AddAt(d.Pos, "device %s: cpus: %v", d.ID, err)
+	}
+	if d.CPUs != "" && d.Kind != CPU {
+		o.AddAt(d.Pos, "device %s: cpus has an effect on cpus only", d.ID)
 	}
 	if d.Serves != "" && d.Kind != NIC {
 		o.AddAt(d.Pos, "device %s: serves has an effect on NICs only", d.ID)

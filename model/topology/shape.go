@@ -9,6 +9,7 @@ type shape struct {
 	devices  []Device         // Node unset
 	noP2P    []bool           // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
 	roots    map[int32]string // the PCIe host bridges above devices that name one
+	cpus     map[int32]string // the logical processors of cpus that name them
 	graph                     // of devices by local number
 	local    map[string]int32
 	nics     [][]int32 // per device that holds a rank: its NICs
@@ -45,7 +46,7 @@ func (x *shaper) spend(p pos, n int) bool {
 }
 
 func (x *shaper) expand() *shape {
-	x.s = &shape{template: x.t.Name, local: map[string]int32{}, roots: map[int32]string{}}
+	x.s = &shape{template: x.t.Name, local: map[string]int32{}, roots: map[int32]string{}, cpus: map[int32]string{}}
 	x.budget = maxWork
 	for _, d := range x.t.Devices {
 		x.addDevices(d)
@@ -109,6 +110,9 @@ func (x *shaper) addDevices(d deviceSpec) {
 		x.s.noP2P = append(x.s.noP2P, (d.Kind == CPU || d.Kind == GPU) && !d.P2P)
 		if d.Root != "" {
 			x.s.roots[n] = d.Root
+		}
+		if d.CPUs != "" {
+			x.s.cpus[n] = d.CPUs
 		}
 		if d.Kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)

@@ -111,11 +111,11 @@ func (m *matrix) cell(a, b topology.DeviceID) string {
 	return p.Kind.String()
 }
 
-// cpus are the processors nearest to a device.
+// cpus are the logical processors nearest to a device, or what the topology calls their cpu.
 func (m *matrix) cpus(d topology.DeviceID) string {
 	var names []string
 	for _, c := range m.router.NearestCPUs(d) {
-		names = append(names, m.t.DeviceName(c))
+		names = append(names, cmp.Or(m.t.Processors(c), m.t.DeviceName(c)))
 	}
 	return strings.Join(names, ",")
 }
