@@ -9,8 +9,4 @@
 //
 // Writes copy. With MSG_ZEROCOPY Linux copied all the same over loopback and between network
 // namespaces (at least 4,092 of 4,096 writes of 1 MiB), which made them 0.4 to 0.9 times as fast.
-//
-// Sockets take turns of 256 KiB: four ends that send one another 16 MiB each over loopback, a core each, move 3.5 to 4.0 GB/s both ways
-// together, and 3.0 to 3.4 where each writes as much as a socket takes (32 cores beside two H200, 2026-11-30). Smaller buffers of sockets
-// (128 to 384 KiB) give about as much, and would bound what is under way on long lines.
 package net

@@ -181,32 +181,6 @@ func TestPutDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestTurns: who puts a large message writes no more of it at once than leaves others their turn, on each socket; the rest follows.
-func TestTurns(t *testing.T) {
-	const size = 16 << 20
-	for _, sockets := range []int{1, 2} {
-		ends := connected(t, 2, sockets)
-		memory, signal := make([]byte, size), new(atomic.Int64)
-		if err := ends[1].Register(0, 0, memory, []*atomic.Int64{signal}); err != nil {
-			t.Fatal(err)
-		}
-		data := make([]byte, size)
-		for i := range data {
-			data[i] = byte(i * i >> 8)
-		}
-		if err := ends[0].Put(1, 0, 0, 0, 1, [][]byte{data[:size/2], data[size/2:]}); err != nil {
-			t.Fatal(err)
-		}
-		if written := size - ends[0].Backlog(); written > int64(sockets)*putAtMost {
-			t.Errorf("%d sockets: %d bytes are written at once", sockets, written)
-		}
-		until(t, "the rest", func() bool { return signal.Load() > 0 }, ends...)
-		if !bytes.Equal(memory, data) {
-			t.Error("other bytes have come")
-		}
-	}
-}
-
 // TestHeldPutsLeaveTogether: nothing of what is held arrives before it is released, and then all of it does, in order.
 func TestHeldPutsLeaveTogether(t *testing.T) {
 	ends := connected(t, 2, 2)

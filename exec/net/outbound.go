@@ -33,13 +33,9 @@ func (o *outbound) add(f *frame, pieces [][]byte) {
 // maxPieces is how many pieces a system takes in one write.
 const maxPieces = 1024
 
-// pending is what is written next, at most so many bytes.
-func (o *outbound) pending(most int) [][]byte {
-	next := o.queue[o.first:min(len(o.queue), o.first+maxPieces)]
-	if o.bytes > int64(most) {
-		next, _, _ = cut(next, most)
-	}
-	return next
+// pending is what is written next.
+func (o *outbound) pending() [][]byte {
+	return o.queue[o.first:min(len(o.queue), o.first+maxPieces)]
 }
 
 // written takes n bytes off the queue.
@@ -58,17 +54,4 @@ func (o *outbound) written(n int) {
 	if o.first == len(o.queue) {
 		o.queue, o.first = o.queue[:0], 0
 	}
-}
-
-// cut takes up to so many bytes off pieces, which stay as they are.
-func cut(pieces [][]byte, most int) (part, rest [][]byte, n int) {
-	for i, x := range pieces {
-		if n+len(x) > most {
-			part = append(part, x[:most-n])
-			return part, append([][]byte{x[most-n:]}, pieces[i+1:]...), most
-		}
-		part = append(part, x)
-		n += len(x)
-	}
-	return part, nil, n
 }

@@ -155,6 +155,19 @@ func (t *TCP) send(p *peer, f frame, pieces [][]byte) error {
 	return nil
 }
 
+// cut takes up to so many bytes off pieces, which stay as they are.
+func cut(pieces [][]byte, most int) (part, rest [][]byte, n int) {
+	for i, x := range pieces {
+		if n+len(x) > most {
+			part = append(part, x[:most-n])
+			return part, append([][]byte{x[most-n:]}, pieces[i+1:]...), most
+		}
+		part = append(part, x)
+		n += len(x)
+	}
+	return part, nil, n
+}
+
 // emptiest is the socket with the least to write; among equals the next in turn.
 func (p *peer) emptiest(turn int) *socket {
 	var best *socket
@@ -205,17 +218,10 @@ func (t *TCP) Release(peer int) error {
 	return nil
 }
 
-// putAtMost bounds what is written to one socket before others have their turn, and the thread takes what has come: the bytes of large
-// messages are read while they are in a cache, and not after megabytes behind them.
-const putAtMost = 256 << 10
-
-// flush writes until the socket takes no more, or has had its turn, and then asks to be told; its out is locked.
+// flush writes until the socket takes no more, and then asks to be told; its out is locked.
 func (t *TCP) flush(s *socket) error {
-	for sum := 0; s.out.bytes > 0; {
-		if sum >= putAtMost {
-			return t.ask(s, true)
-		}
-		n, err := unix.Writev(s.fd, s.out.pending(putAtMost-sum))
+	for s.out.bytes > 0 {
+		n, err := unix.Writev(s.fd, s.out.pending())
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -226,7 +232,6 @@ func (t *TCP) flush(s *socket) error {
 		}
 		t.backlog.Add(-int64(n))
 		s.out.written(n)
-		sum += n
 	}
 	return t.ask(s, false)
 }
