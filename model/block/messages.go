@@ -217,16 +217,7 @@ func reads(op *schedule.Op) []schedule.Loc {
 // writes reports whether an operation writes its Dst.
 func writes(op *schedule.Op) bool { return op.Kind != schedule.Send }
 
-func overlap(a, b schedule.Loc) bool {
-	if a.Buf != b.Buf {
-		return false
-	}
-	in := map[int32]bool{}
-	a.Set.Each(func(c int32) { in[c] = true })
-	hit := false
-	b.Set.Each(func(c int32) { hit = hit || in[c] })
-	return hit
-}
+func overlap(a, b schedule.Loc) bool { return a.Buf == b.Buf && a.Set.Meets(b.Set) }
 
 // relax finds the messages of input, which is never written: a flag without fences is
 // enough. On one line they come before all others, so that those carry more than theirs.

@@ -17,6 +17,30 @@ func (c ChunkSet) Each(visit func(chunk int32)) {
 	}
 }
 
+// Has reports whether a chunk is in the set.
+func (c ChunkSet) Has(chunk int32) bool {
+	for o := range max(c.Outer, 1) {
+		at := chunk - c.First - o*c.OuterStride
+		if c.Count > 0 && at == 0 || at > 0 && c.Count > 1 && at%c.Stride == 0 && at/c.Stride < c.Count {
+			return true
+		}
+	}
+	return false
+}
+
+// Meets reports whether two valid sets share a chunk.
+func (c ChunkSet) Meets(o ChunkSet) bool {
+	if c.Len() == 0 || o.Len() == 0 || int64(c.First) > o.last() || int64(o.First) > c.last() {
+		return false
+	}
+	if c.Len() > o.Len() {
+		c, o = o, c
+	}
+	met := false
+	c.Each(func(chunk int32) { met = met || o.Has(chunk) })
+	return met
+}
+
 // One is the set of a single chunk.
 func One(chunk int32) ChunkSet { return ChunkSet{First: chunk, Count: 1, Stride: 1} }
 

@@ -42,3 +42,38 @@ func TestWiden(t *testing.T) {
 		t.Errorf("only %d sets were widened", widened)
 	}
 }
+
+// TestSetsMeet: sets by chance meet where a chunk of one is in the other, looked for one by one.
+func TestSetsMeet(t *testing.T) {
+	r := rand.New(rand.NewPCG(20261130, 1))
+	draw := func() ChunkSet {
+		c := ChunkSet{First: r.Int32N(12), Count: r.Int32N(5), Stride: r.Int32N(4)}
+		if c.Count > 1 {
+			c.Stride = max(c.Stride, 1)
+		}
+		if r.IntN(2) == 0 {
+			c.Outer, c.OuterStride = r.Int32N(4), 1+r.Int32N(9)
+		}
+		return c
+	}
+	met := 0
+	for range 5000 {
+		a, b := draw(), draw()
+		want := false
+		in := map[int32]bool{}
+		a.Each(func(chunk int32) { in[chunk] = true })
+		b.Each(func(chunk int32) { want = want || in[chunk] })
+		if got := a.Meets(b); got != want || b.Meets(a) != want {
+			t.Fatalf("%+v and %+v: %v, want %v", a, b, got, want)
+		}
+		if want {
+			met++
+		}
+		if chunk := r.Int32N(40); a.Has(chunk) != in[chunk] {
+			t.Fatalf("%+v has %d: %v", a, chunk, !in[chunk])
+		}
+	}
+	if met < 500 || met > 4500 {
+		t.Errorf("%d of 5000 meet", met)
+	}
+}
