@@ -12,6 +12,7 @@ import (
 	"railyard/model/health"
 	"railyard/model/load"
 	"railyard/model/survey"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -99,7 +100,7 @@ func (t tree) host(s *health.State) {
 // bindings are how many processors there are, those near GPUs, and those that the processes on GPUs may use, where this process may see
 // them.
 func (t tree) bindings(s *health.State) {
-	if list, err := units.ParseRanges(t.text("sys/devices/system/cpu/online"), health.MaxProcessors); err == nil && len(list) > 0 {
+	if list, err := units.ParseRanges(t.text("sys/devices/system/cpu/online"), topology.MaxProcessors); err == nil && len(list) > 0 {
 		s.Say(s.Host(), "processors", float64(len(list)), "/sys/devices/system/cpu/online")
 	}
 	for _, p := range s.Parts(health.GPU) {

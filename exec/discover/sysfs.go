@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"railyard/model/health"
 	"railyard/model/survey"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -147,7 +147,7 @@ func (t tree) sockets() sockets {
 	}
 	s.count = max(len(number), 1)
 	for socket := range s.count {
-		all, err := units.ParseRanges(strings.Join(cpus[socket], ","), health.MaxProcessors)
+		all, err := units.ParseRanges(strings.Join(cpus[socket], ","), topology.MaxProcessors)
 		if err != nil {
 			all = nil
 		}

@@ -13,6 +13,7 @@ import (
 
 	"railyard/interop/foreign"
 	"railyard/model/health"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -190,7 +191,7 @@ func ReadAffinity(s *health.State, file string, data []byte) error {
 			m.Add(n, "%.40q: want the processors of a process, as taskset -pc writes them", line)
 			return
 		}
-		if _, err := units.ParseRanges(found[2], health.MaxProcessors); err != nil {
+		if _, err := units.ParseRanges(found[2], topology.MaxProcessors); err != nil {
 			m.Add(n, "%v", err)
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"railyard/model/health"
 	"railyard/model/survey"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -97,7 +97,7 @@ func processors(mask string) string {
 	parts := strings.Split(mask, ",")
 	for i := range parts {
 		bits, err := strconv.ParseUint(parts[len(parts)-1-i], 16, 32)
-		if err != nil || 32*(i+1) > health.MaxProcessors {
+		if err != nil || 32*(i+1) > topology.MaxProcessors {
 			return ""
 		}
 		for b := range 32 {

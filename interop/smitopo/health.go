@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/model/health"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -19,7 +20,7 @@ func (m *Matrix) Say(s *health.State, from string) {
 		if n := m.linksOf(i); n > 0 || m.without() {
 			s.Say(p, "links_up", float64(n), from)
 		}
-		if _, err := units.ParseRanges(m.Devices[i].CPUs, health.MaxProcessors); err == nil && m.Devices[i].CPUs != "" {
+		if _, err := units.ParseRanges(m.Devices[i].CPUs, topology.MaxProcessors); err == nil && m.Devices[i].CPUs != "" {
 			s.Say(p, "cpus", m.Devices[i].CPUs, from)
 		}
 		if first, _, _ := strings.Cut(m.Devices[i].NUMA, "-"); first != "" {

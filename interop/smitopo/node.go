@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"railyard/model/health"
 	"railyard/model/survey"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -124,7 +124,7 @@ func (b *builder) tree(lanes survey.Lanes) {
 	b.n.CPUs = slices.Max(numa) + 1
 	b.n.Processors = make([]string, b.n.CPUs)
 	for i, d := range b.Devices {
-		if _, err := units.ParseRanges(d.CPUs, health.MaxProcessors); err == nil && d.GPU && b.n.Processors[numa[i]] == "" {
+		if _, err := units.ParseRanges(d.CPUs, topology.MaxProcessors); err == nil && d.GPU && b.n.Processors[numa[i]] == "" {
 			b.n.Processors[numa[i]] = d.CPUs
 		}
 	}

@@ -26,9 +26,6 @@ const (
 	Graph    Kind = "graph"    // of channels that NCCL found: "ring", "tree"
 )
 
-// MaxProcessors bounds the numbers of logical processors.
-const MaxProcessors = 1 << 16
-
 // Kinds are all of them.
 var Kinds = []Kind{Host, GPU, NVLink, NIC, Path, PCI, Variable, Process, Graph}
 

@@ -46,8 +46,8 @@ const GDRLevel = PXB
 func (p NICPath) GPUDirect(level RouteKind) bool { return p.C2C || p.Kind <= level }
 
 // wayToNIC is the way from a GPU to an adapter of its node, or back: over host memory where the adapter does not reach the GPU's memory
-// itself. What waits there for a flag is half of what a way from GPU to GPU does, at either end; costs that were measured
-// with GPUDirect RDMA do not have it.
+// itself. Half of what a flag takes from a GPU to the CPU and back is added at either end to its links, as costs that were measured with
+// GPUDirect RDMA do not have it: Polaris' and Sirius' rows are 2 % faster than is predicted without more (docs/simulation.md, host memory).
 func (r *Router) wayToNIC(from, to DeviceID) (path, bool) {
 	key := r.pairIn(from, to)
 	known, asked := r.toNIC[key]
@@ -89,6 +89,14 @@ func (r *Router) Reaching(level RouteKind) *Router {
 // GDRLevel is how far apart a GPU and an adapter may be for GPUDirect RDMA on this machine.
 func (t *Topology) GDRLevel() RouteKind { return t.gdr }
 
+// WithGDRLevel is the machine with that level.
+func (t *Topology) WithGDRLevel(level RouteKind) *Topology {
+	out := *t
+	out.derived, out.gdr = new(derived), level
+	out.hash = out.computeHash()
+	return &out
+}
+
 // GDRLevels are the levels as NCCL_NET_GDR_LEVEL names them.
 var GDRLevels = []string{"LOC", "PIX", "PXB", "PHB", "SYS"}
 
@@ -108,13 +116,14 @@ func (t *Topology) stagedNICs() string {
 	if t.NumNodes() < 2 {
 		return ""
 	}
-	r, first, ranks := NewRouter(t), "", 0
+	r, first, ranks, farthest := NewRouter(t), "", 0, Local
 	for rank, d := range t.ranks {
 		ways := r.NICs(rank)
 		k := slices.IndexFunc(ways, func(p NICPath) bool { return !p.GPUDirect(t.gdr) })
 		if k < 0 || t.devices[d].Kind != GPU {
 			continue
 		}
+		farthest = max(farthest, ways[k].Kind)
 		if ranks++; ranks == 1 {
 			first = fmt.Sprintf("%s to %s: %v", t.DeviceName(d), t.DeviceName(ways[k].NIC), ways[k].Kind)
 		}
@@ -122,8 +131,12 @@ func (t *Topology) stagedNICs() string {
 	if ranks == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %d reach their adapters farther than %v (%s): data are staged through host memory, without GPUDirect RDMA, "+
-		"unless NCCL_NET_GDR_LEVEL says otherwise (--set gdr_level=PHB)", units.Counted(ranks, "GPU"), len(t.ranks), t.gdr, first)
+	said := fmt.Sprintf("%s of %d reach their adapters farther than %v (%s): data are staged through host memory, without GPUDirect RDMA",
+		units.Counted(ranks, "GPU"), len(t.ranks), t.gdr, first)
+	if farthest == HostStaged { // whatever the level
+		return said
+	}
+	return said + fmt.Sprintf(", unless NCCL_NET_GDR_LEVEL says otherwise (--set gdr_level=%v)", farthest)
 }
 
 // NearestCPUs are the processors that a device reaches over the fewest PCIe switches.

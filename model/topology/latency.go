@@ -32,9 +32,9 @@ func (d delay) slower(o delay) delay { return delay{max(d.all, o.all), max(d.bey
 func (r *Route) delay() delay { return delay{r.Latency, r.Beyond} }
 
 // stagedLatency is what a transfer through host memory takes at least, its links included: one GPU writes a flag there, another
-// finds it. From a GPU to the CPU and back, over the links up and down: 2.65 µs (2 H200, pinned memory, 2026-11-22). All_reduce of 8 B
-// through host memory takes 2.6 µs a hop on 4 RTX 5090 and on 8 RTX 2080 Ti, all that NCCL does beside hops included, and 2.8 on 8 RTX 4090
-// (series genoa-rtx5090x4, rtx2080ti-x8, epyc7542-rtx4090x8 in validation/).
+// finds it. From a GPU to the CPU and back, over the links up and down: 2.65 µs (2 H200, pinned memory, 2026-11-22). All_reduce of
+// 8 B through host memory takes 2.6 µs a hop on 4 RTX 5090 and on 8 RTX 2080 Ti, all that NCCL does beside hops included, and 2.8 on
+// 8 RTX 4090 (series genoa-rtx5090x4, rtx2080ti-x8, epyc7542-rtx4090x8 in validation/).
 const stagedLatency = 2650 * units.Nanosecond
 
 // staged is a way through host memory: links that take more than usual ones add that to what was measured over such.

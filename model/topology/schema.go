@@ -22,13 +22,14 @@ type (
 	pos         = yamlfile.Pos
 )
 
+// MaxProcessors bounds the numbers of logical processors.
+const MaxProcessors = 1 << 16
+
 // Bounds of a topology, so that a typing mistake ends in a message and not in swap.
 const (
 	maxDevices = 4 << 20
 	maxLinks   = 32 << 20
 	maxCount   = 1 << 20
-
-	maxProcessors = 1 << 16 // numbers of logical processors
 	// One template is laid out with names, so it may hold less than all nodes together.
 	maxTemplateDevices = 1 << 20
 	maxTemplateLinks   = 4 << 20
@@ -187,7 +188,7 @@ func (d *deviceSpec) Check(o *yamlfile.Object) {
 	if d.Root != "" && d.Kind != PCIeSwitch && d.Kind != GPU && d.Kind != NIC {
 		o.AddAt(d.Pos, "device %s: root has an effect on PCIe switches, gpus and NICs only", d.ID)
 	}
-	if _, err := units.ParseRanges(d.CPUs, maxProcessors); err != nil {
+	if _, err := units.ParseRanges(d.CPUs, MaxProcessors); err != nil {
 		o.AddAt(d.Pos, "device %s: cpus: %v", d.ID, err)
 	}
 	if d.CPUs != "" && d.Kind != CPU {

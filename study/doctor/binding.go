@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"railyard/model/health"
+	"railyard/model/topology"
 	"railyard/model/units"
 )
 
@@ -12,7 +13,7 @@ import (
 func bindings(s *health.State) {
 	near := map[string]map[int]bool{}
 	for _, p := range s.Parts(health.GPU) {
-		cpus, err := units.ParseRanges(p.Text("cpus"), health.MaxProcessors)
+		cpus, err := units.ParseRanges(p.Text("cpus"), topology.MaxProcessors)
 		if err != nil || len(cpus) == 0 {
 			continue
 		}
@@ -26,7 +27,7 @@ func bindings(s *health.State) {
 		}
 	}
 	for _, p := range s.Parts(health.Process) {
-		may, err := units.ParseRanges(p.Text("cpus"), health.MaxProcessors)
+		may, err := units.ParseRanges(p.Text("cpus"), topology.MaxProcessors)
 		if err != nil || len(may) == 0 {
 			continue
 		}

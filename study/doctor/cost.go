@@ -126,8 +126,8 @@ func allReduce(of units.Bytes, t *topology.Topology) string {
 
 // faulty compares with the machine whose parts are slow or failed: the plan of the whole machine kept, and planned again.
 func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Cost, err error) {
-	faults, err := of.faults(c, a.Topology, e)
-	if err != nil || len(faults) == 0 {
+	broken, err := of.broken(c, a.Topology, e)
+	if err != nil || broken == nil {
 		return x, err
 	}
 	nodes := a.Topology.NumNodes()
@@ -136,9 +136,7 @@ func (c *costs) faulty(a study.Asked, of *effect, e *health.Effect) (x health.Co
 			return x, err
 		}
 	}
-	if a.Topology, err = a.Topology.Degrade(faults); err != nil {
-		return x, err
-	}
+	a.Topology = broken
 	answer, err := c.whole[nodes].After(a, nil)
 	if err != nil {
 		return x, err

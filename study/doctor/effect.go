@@ -16,6 +16,7 @@ import (
 // effect is what findings do to a machine: faults of its topology, another way to run NCCL, or a clock.
 type effect struct {
 	faults func(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error)
+	less   func(t *topology.Topology) *topology.Topology              // in their place: what a setting of the machine takes from it
 	asked  func(a study.Asked, e *health.Effect) (health.Cost, error) // of NCCL
 	of     string                                                     // what takes longer by what is left, whatever the topology
 	how    string                                                     // where that, or what faults stand for, comes from
@@ -38,7 +39,7 @@ var effects = map[string]effect{
 	"nic":    {faults: adaptersLeft, nodes: across},
 	"nics":   {faults: withoutAdapters, nodes: across},
 	"staged": {faults: staged, nodes: across},
-	"gpudirect": {faults: allStaged, nodes: across,
+	"gpudirect": {less: func(t *topology.Topology) *topology.Topology { return t.WithGDRLevel(topology.Local) }, nodes: across,
 		how: "derived: what is staged goes up to the CPU and down again, and shares that way"},
 	"clock":    {of: "arithmetic", how: "ratio of clocks"},
 	"power":    {of: "arithmetic", how: "assumed: power grows with the cube of the clock; memory and links keep their rates"},
@@ -54,6 +55,18 @@ var effects = map[string]effect{
 		nodes: either},
 	"protocol": {asked: fewerChoices(nccl.AllowedProtocols, func(name string) study.Library { return study.Library{Protocol: name} }),
 		nodes: either},
+}
+
+// broken is the machine with what findings do to it; nil where that is nothing.
+func (of *effect) broken(c *costs, t *topology.Topology, e *health.Effect) (*topology.Topology, error) {
+	if of.less != nil {
+		return of.less(t), nil
+	}
+	faults, err := of.faults(c, t, e)
+	if err != nil || len(faults) == 0 {
+		return nil, err
+	}
+	return t.Degrade(faults)
 }
 
 // over are a device's links of some media.
@@ -217,23 +230,6 @@ func staged(c *costs, t *topology.Topology, e *health.Effect) (out []topology.Fa
 		}
 	}
 	return out, nil
-}
-
-// allStaged is that of adapters below the PCIe switches of their GPUs: they share the way up to host memory and down again as well.
-func allStaged(c *costs, t *topology.Topology, e *health.Effect) ([]topology.Fault, error) {
-	alone, err := staged(c, t, e)
-	if err != nil {
-		return nil, err
-	}
-	together, err := throughRoot(c, t, e)
-	for _, f := range alone {
-		if i := slices.IndexFunc(together, f.Repeats); i < 0 {
-			together = append(together, f)
-		} else {
-			together[i].Rate = min(together[i].Rate, f.Rate)
-		}
-	}
-	return together, err
 }
 
 // servedBy are the adapters that a rank sends to the next node over.
