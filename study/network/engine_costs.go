@@ -180,7 +180,7 @@ func (f *engineFit) shared() ([]engineCost, error) {
 }
 
 // crossing are the patterns that show what messages between nodes cost.
-var crossing = []string{single, turn, beside, spread, away, oneByOne, answered, toAll, sliced}
+var crossing = []string{single, turn, beside, spread, away, abreast, oneByOne, answered, toAll, crowded, passed, sliced}
 
 // limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
 func (f *engineFit) limit(c *engineCost) error {

@@ -136,7 +136,8 @@ func (f *engineFit) all() error {
 	for _, r := range f.smallest(own) {
 		f.between.Launch = units.Time(r.took * float64(units.Microsecond))
 	}
-	if list := f.rows[own]; len(list) > 1 && list[len(list)-1].took > list[0].took { // else launches hide what copies take
+	f.between.Copy = fastest // where launches hide what copies take; what a host's memory reaches is not it
+	if list := f.rows[own]; len(list) > 1 && list[len(list)-1].took > list[0].took {
 		last := list[len(list)-1]
 		last.took -= list[0].took
 		if err := f.rate(&f.between.Copy, last); err != nil {
@@ -175,11 +176,12 @@ func (f *engineFit) reduces() error {
 		r.took *= math.Exp(off[at])
 		large = append(large, r)
 	}
-	if err := f.rate(&f.between.Reduce, large...); err != nil || f.between.Reduce == 0 {
-		return err
+	f.between.Reduce = fastest
+	if len(large) > 0 {
+		err = f.rate(&f.between.Reduce, large...)
+		f.between.Reduce = max(f.between.Reduce, f.between.Copy*2/3) // the same kernel moves three bytes for two of a copy
 	}
-	f.between.Reduce = max(f.between.Reduce, f.between.Copy*2/3) // the same kernel moves three bytes for two of a copy
-	return nil
+	return err
 }
 
 // best are the costs at which rows are least off, from where each cost alone was found, and from where half of α is the gap's: what goes

@@ -56,7 +56,7 @@ func TestEngineFit(t *testing.T) {
 	}
 }
 
-// TestCopiesHidden: where copies of all sizes take as long, they have no rate of the engine's.
+// TestCopiesHidden: where launches hide what copies take, and messages what sums do, they take no time, and not that of a host's memory.
 func TestCopiesHidden(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
 	if err != nil {
@@ -71,8 +71,12 @@ func TestCopiesHidden(t *testing.T) {
 		}
 	}
 	curves, err := engineCurves(rows, topo)
-	if err != nil || len(curves) != 1 || curves[0].Copy != 0 {
-		t.Errorf("%v, %v", curves, err)
+	if err != nil || len(curves) != 1 {
+		t.Fatalf("%v, %v", curves, err)
+	}
+	found := &cost.Profile{Reduce: 10e9, Copy: 10e9, Curves: curves}
+	if reduce, copied := found.Local(string(schedule.Proxied)); reduce < 1e12 || copied < 1e12 {
+		t.Errorf("sums at %v, copies at %v", reduce, copied)
 	}
 }
 
@@ -141,7 +145,7 @@ func TestPatternsCompile(t *testing.T) {
 		}
 		for _, pattern := range patterns {
 			s, err := scheduleOf(topo, pattern)
-			if err != nil || (s == nil) != (gpus == 1 && (pattern == inside || pattern == spread)) {
+			if err != nil || (s == nil) != (gpus == 1 && slices.Contains([]string{inside, passed, spread, away, abreast}, pattern)) {
 				t.Fatalf("%s: %v, %v", pattern, s, err)
 			}
 			if s == nil {

@@ -40,12 +40,16 @@ const (
 	beside   = "_beside" // the same in parts side by side
 	spread   = "_spread" // one from a rank to each of another node
 	away     = "_away"   // one from each rank of the first half of the nodes to one of the other half
+	abreast  = "_fan"    // the same in parts side by side
+	crowded  = "_crowd"  // to all, each its own, in parts side by side: all that ranks and streams can have under way at once
+	passed   = "_passed" // inside a node, on to another one and inside that: what comes is passed on
 	reduced  = "_sum"    // one by one, each reduced with what the receiver has
 	inside   = "_inside" // to the other ranks of the node alone
 	own      = "_own"    // to nobody: a copy
 )
 
-var patterns = []string{oneByOne, answered, turn, sliced, toAll, single, beside, spread, away, reduced, inside, own}
+var patterns = []string{oneByOne, answered, turn, sliced, toAll, single, beside, spread, away, abreast, crowded, passed, reduced,
+	inside, own}
 
 // besideParts are the parts of a message of which each is a channel.
 const besideParts = 4
@@ -66,14 +70,18 @@ func scheduleOf(t *topology.Topology, pattern string) (*schedule.Schedule, error
 		spec.Kind, algorithm = collective.AllReduce, "double_binary_tree"
 	case toAll:
 		algorithm = "direct"
+	case crowded:
+		spec.Kind, algorithm, o.Channels = collective.AllToAll, "direct", besideParts
+	case passed:
+		spec.Kind, algorithm = collective.AllReduce, "hierarchical_direct"
 	case reduced:
 		spec.Kind = collective.ReduceScatter
-	case single, beside, spread, away, inside, own:
+	case single, beside, spread, away, abreast, inside, own:
 		spec.Kind, algorithm = collective.AllToAllV, "direct"
 		if spec.Counts = counts(t, pattern); spec.Counts == nil {
 			return nil, nil
 		}
-		if pattern == beside {
+		if pattern == beside || pattern == abreast {
 			o.Channels = besideParts
 		}
 	}
@@ -97,7 +105,7 @@ func counts(t *topology.Topology, pattern string) [][]int64 {
 			return t.NodeOf(a) < half && t.NodeOf(b) == other && b-a == firstOf(t, other)-firstOf(t, t.NodeOf(a))
 		},
 	}
-	sends[beside] = sends[single]
+	sends[beside], sends[abreast] = sends[single], sends[away]
 	some, out := 0, make([][]int64, n)
 	for a := range out {
 		out[a] = make([]int64, n)
@@ -108,7 +116,7 @@ func counts(t *topology.Topology, pattern string) [][]int64 {
 			}
 		}
 	}
-	if some == 0 || pattern == spread && some == 1 {
+	if some == 0 || some == 1 && (pattern == spread || pattern == away || pattern == abreast) {
 		return nil
 	}
 	return out
@@ -146,13 +154,12 @@ func nodesOf(t *topology.Topology) [][]int {
 }
 
 // TimeEngine times patterns of messages on the GPUs of all processes in the way of an engine: rows net_proxy… or net_stages…, in µs,
-// with how many streams stages had, up to the largest size: the median of three rounds of what is timed so briefly that others of the
-// machine's work may fill all of it. All processes call it.
+// with how many streams stages had, up to the largest size: the median of three rounds, each so brief that others of the machine's work
+// may fill all of it. All processes call it.
 func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, proxied bool, largest units.Bytes) (rows []measurement.Link,
 	err error) {
 	sizes := slices.DeleteFunc(slices.Clone(engineSizes), func(size units.Bytes) bool { return size > largest })
-	again := slices.DeleteFunc(slices.Clone(sizes), func(size units.Bytes) bool { return size > briefly })
-	for _, sizes := range [][]units.Bytes{sizes, again, again} {
+	for range engineRounds {
 		for _, pattern := range patterns {
 			more, err := timePattern(ctx, node, t, pattern, proxied, sizes)
 			if err != nil {
@@ -164,8 +171,16 @@ func TimeEngine(ctx context.Context, node *cuda.Node, t *topology.Topology, prox
 	return medians(rows), nil
 }
 
-// briefly is the largest size that is timed for so short a time.
-const briefly = 4 * units.MiB
+const engineRounds = 3
+
+// operations are how many of a size are timed in a row, in so many graphs: as many in a graph as runs have by default, which share how it
+// begins and ends; of those beside which that is nothing, few.
+func operations(size units.Bytes) (iterations, replays int) {
+	if size > 4*units.MiB {
+		return block.EpochWords, 3
+	}
+	return 20, 6
+}
 
 // medians are rows of which there are several as one each, in the order of the first; of an even number the lesser of the two.
 func medians(rows []measurement.Link) (out []measurement.Link) {
@@ -213,8 +228,8 @@ func timePattern(ctx context.Context, node *cuda.Node, t *topology.Topology, pat
 // tookBy is how many µs a schedule takes.
 func tookBy(ctx context.Context, node *cuda.Node, s *schedule.Schedule, how cuda.Method, size units.Bytes) (float64, error) {
 	ranks := int64(s.Spec.Ranks)
-	cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Checks: 1,
-		Iterations: 20, Replays: 6} // as many in a graph as runs have by default: they share how it begins and ends
+	cfg := cuda.Config{Count: max(int64(size)/4/ranks, 1) * ranks, DType: collective.Float32, Warmup: 4, Checks: 1}
+	cfg.Iterations, cfg.Replays = operations(size)
 	r, err := node.Run(ctx, s, cfg, how)
 	if err == nil && r.Wrong > 0 {
 		err = fmt.Errorf("%d wrong elements", r.Wrong)
