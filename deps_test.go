@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"model/measurement":   {"model/units", "model/collective"},
 	"model/observed":      {"model/units", "model/collective"},
 	"planner/...":         {"planner/...", "internal/heap", "internal/maxflow", "model/..."},
-	"sim/...":             {"sim/...", "model/..."},
+	"sim/...":             {"sim/...", "internal/heap", "model/..."},
 	"exec/...":            {"exec/...", "internal/door", "internal/outfile", "model/..."},
 	"exec/cluster":        {"internal/door"},
 	"interop/...":         {"interop/foreign/...", "model/..."},

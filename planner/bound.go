@@ -31,13 +31,14 @@ type Bounds struct {
 	outlines  map[string][]*outline // by algorithm
 	of        map[*schedule.Schedule]*outline
 	teams     map[string]map[[2]int32]*routeCost
+	cuts      cuts
 }
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
 		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, of: map[*schedule.Schedule]*outline{},
-		teams: map[string]map[[2]int32]*routeCost{}}
+		teams: map[string]map[[2]int32]*routeCost{}, cuts: cuts{number: map[cutKey]int32{}}}
 }
 
 // leastAlpha is the smallest α of a profile.

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -18,7 +19,28 @@ type routeCost struct {
 	medium  topology.Medium
 	latency units.Time
 	rate    float64
-	hops    []topology.Hop
+	hops    []hopShare
+}
+
+// hopShare is which part of the bytes crosses a cut.
+type hopShare struct {
+	cut   int32
+	share float64
+}
+
+// cuts are those that bounds have met, by number.
+type cuts struct {
+	all    []cutKey
+	number map[cutKey]int32
+}
+
+func (c *cuts) of(k cutKey) int32 {
+	n, ok := c.number[k]
+	if !ok {
+		n = int32(len(c.all))
+		c.all, c.number[k] = append(c.all, k), n
+	}
+	return n
 }
 
 // maxRouted is to how many ranks of other nodes routes are looked up for each program:
@@ -40,8 +62,8 @@ type nodeView struct {
 	ranks   []int
 	between topology.Medium // of messages between nodes
 	ops     []schedule.Op
-	onto    map[cutKey]map[loadKey]float64 // by link, or by direction of the node: messages
-	teams   map[[2]int32]*routeCost        // of the phase at hand; nil: none
+	onto    map[loadKey][]float64   // messages, by the number of the cut
+	teams   map[[2]int32]*routeCost // of the phase at hand; nil: none
 }
 
 // cutKey is a link, or all links out of the node (−1) or into it (−2).
@@ -60,7 +82,7 @@ type loadKey struct {
 const anyMedium = topology.Medium(math.MaxUint8)
 
 func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
-	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[cutKey]map[loadKey]float64{}}
+	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[loadKey][]float64{}}
 	var err error
 	if n.paths, err = s.NewRoutes(b.router, b.t); err != nil {
 		n.paths = &schedule.Routes{} // of another topology, which whoever plays it refuses
@@ -202,7 +224,7 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
 	r, inTeam := n.teams[[2]int32{src, dst}]
 	if crosses && !inTeam { // teams share what crosses
-		n.add(way, loadKey{channel: channel, medium: n.between}, u.sizes, 1)
+		n.add([]hopShare{{n.b.cuts.of(way), 1}}, loadKey{channel: channel, medium: n.between}, u.sizes)
 		if !u.routed {
 			return connBound{}, false
 		}
@@ -214,21 +236,23 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 		return connBound{}, false
 	}
 	if crosses || !u.in {
-		for _, h := range r.hops {
-			n.add(cutKey(h.Link), loadKey{channel, 0, r.medium, inTeam}, u.sizes, float64(h.Num)/float64(h.Den))
-		}
+		n.add(r.hops, loadKey{channel, 0, r.medium, inTeam}, u.sizes)
 	}
 	return connBound{channel, r.medium, inTeam, r.latency, r.rate, u.sizes}, true
 }
 
-// add counts messages of a slice of a kind of which a share of the bytes crosses a link.
-func (n *nodeView) add(cut cutKey, kind loadKey, sizes []sizeCount, share float64) {
-	if n.onto[cut] == nil {
-		n.onto[cut] = map[loadKey]float64{}
-	}
+// add counts messages of a slice of a kind of which shares of the bytes cross cuts.
+func (n *nodeView) add(hops []hopShare, kind loadKey, sizes []sizeCount) {
 	for _, s := range sizes {
 		kind.chunks = s.chunks
-		n.onto[cut][kind] += s.count * share
+		counts := n.onto[kind]
+		if more := len(n.b.cuts.all) - len(counts); more > 0 {
+			counts = append(counts, make([]float64, more)...)
+			n.onto[kind] = counts
+		}
+		for _, h := range hops {
+			counts[h.cut] += s.count * h.share
+		}
 	}
 }
 
@@ -264,7 +288,7 @@ func (b *Bounds) costOf(full *topology.Route) *routeCost {
 	for _, h := range full.Hops {
 		l := b.t.Links()[h.Link]
 		if b.t.Devices()[l.From].Node >= 0 || b.t.Devices()[l.To].Node >= 0 {
-			r.hops = append(r.hops, h)
+			r.hops = append(r.hops, hopShare{b.cuts.of(cutKey(h.Link)), float64(h.Num) / float64(h.Den)})
 		}
 	}
 	return r
@@ -287,11 +311,15 @@ func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
 // teamCosts are those of a team's routes from and to the node's ranks, looked up once for all schedules.
 func (n *nodeView) teamCosts(t *schedule.Team) map[[2]int32]*routeCost {
 	node := n.b.t.NodeOf(n.ranks[0])
-	key := fmt.Sprint(node, t.Kind, t.Rank, t.Peers)
-	if known, ok := n.b.teams[key]; ok {
+	key := make([]byte, 0, 8+4*len(t.Peers))
+	for _, x := range append([]int32{int32(node), int32(t.Kind), t.Rank}, t.Peers...) {
+		key = binary.NativeEndian.AppendUint32(key, uint32(x))
+	}
+	if known, ok := n.b.teams[string(key)]; ok {
 		return known
 	}
 	out := map[[2]int32]*routeCost{}
+	t = n.inReach(t, node)
 	routes, err := t.Routes(n.b.router, func(r int32) int32 { return r })
 	for i := range routes {
 		pair := t.Pair(i)
@@ -299,8 +327,22 @@ func (n *nodeView) teamCosts(t *schedule.Team) map[[2]int32]*routeCost {
 			out[pair] = n.b.costOf(&routes[i])
 		}
 	}
-	n.b.teams[key] = out
+	n.b.teams[string(key)] = out
 	return out
+}
+
+// inReach is a team of a rank elsewhere with the peers in the node alone, which load no link more than the team does; the whole team where
+// routes depend on one another, or the rank is in the node.
+func (n *nodeView) inReach(t *schedule.Team, node int) *schedule.Team {
+	if n.b.t.NodeOf(int(t.Rank)) == node {
+		return t
+	}
+	some := *t
+	some.Peers = slices.DeleteFunc(slices.Clone(t.Peers), func(p int32) bool { return n.b.t.NodeOf(int(p)) != node })
+	if len(some.Peers) > 0 && n.b.router.Aligned(int(some.Pair(0)[0]), int(some.Pair(0)[1])) {
+		return t
+	}
+	return &some
 }
 
 // near are the node's ranks and those that they talk to in a phase.
@@ -340,10 +382,15 @@ type messageCount struct {
 func (n *nodeView) loads() []linkLoad {
 	var out []linkLoad
 	seen := map[string]bool{}
-	for cut, counts := range n.onto {
+	for at, cut := range n.b.cuts.all {
 		l := linkLoad{rate: n.rate(cut)}
-		for k, c := range counts {
-			l.messages = append(l.messages, messageCount{k, c})
+		for k, counts := range n.onto {
+			if at < len(counts) && counts[at] > 0 {
+				l.messages = append(l.messages, messageCount{k, counts[at]})
+			}
+		}
+		if len(l.messages) == 0 {
+			continue
 		}
 		slices.SortFunc(l.messages, func(a, b messageCount) int {
 			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium),

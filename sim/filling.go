@@ -28,10 +28,10 @@ func (s *sharing) settle(e *engine) {
 			s.look(r)
 		}
 		s.dirty = s.dirty[:0]
-		if len(s.levels.heap) == 0 {
+		if s.levels.Len() == 0 {
 			break
 		}
-		s.fill(e, s.levels.heap[0].res)
+		s.fill(e, s.levels.Least())
 	}
 	for _, r := range s.moved {
 		s.res[r].moved = false
@@ -43,26 +43,26 @@ func (s *sharing) settle(e *engine) {
 // look sees to it that a resource is put right, at the level that it will have or a lower one, unless it is as it should be.
 func (s *sharing) look(r int32) {
 	x := &s.res[r]
-	low := min(x.low, s.levels.of(r, x.level))
+	low := min(x.low, s.levels.Key(r, x.level))
 	x.low = unlimited
 	s.looked++
 	if x.own > 0 {
 		if level := x.fills(x.left.more(product(x.level, x.load)), x.load); level != x.level || x.top > level {
-			s.levels.set(r, max(min(level, x.level), low))
+			s.levels.Set(r, max(min(level, x.level), low))
 			return
 		}
 	} else if x.left.negative() || x.n > 1 && x.full() {
-		s.levels.set(r, low)
+		s.levels.Set(r, low)
 		return
 	}
-	s.levels.remove(r)
+	s.levels.Remove(r)
 }
 
 // fill gives a resource its level. Which comes first decides how often each is looked at, not how fast flows are in the end.
 func (s *sharing) fill(e *engine, r int32) {
 	x := &s.res[r]
 	level := s.levelOf(x)
-	s.levels.remove(r)
+	s.levels.Remove(r)
 	x.turn(e.now)
 	if x.own > 0 && x.least < level {
 		s.release(e, r, level)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"railyard/internal/heap"
 	"slices"
 	"sort"
 )
@@ -21,10 +22,10 @@ type sharing struct {
 	crowds []congestionKey // by resource; nil: congestion does not count
 	looked int64           // resources and transfers that settle has looked at, each time it has
 	// working memory of settle
-	levels levels
-	faster []int32 // uses
-	ended  []int32 // flows
-	came   []int32 // connections whose messages have ended
+	levels heap.Indexed[int64] // resources, by the level at which something may change on them
+	faster []int32             // uses
+	ended  []int32             // flows
+	came   []int32             // connections whose messages have ended
 }
 
 // way are the flows of a route: flows[first:first+n], of which those from used on have never been under way.
@@ -115,7 +116,7 @@ func (s *sharing) init(p *Plan) {
 			s.flow(p.routes[r].use)
 		}
 	}
-	s.res, s.active, s.levels.place = make([]shared, len(p.res)), make([]int32, len(s.uses)), make([]int32, len(p.res))
+	s.res, s.active = make([]shared, len(p.res)), make([]int32, len(s.uses))
 	for i := range s.res {
 		if p.options.Congested > 0 {
 			lost := fixedRate(p.res[i].capacity) - fixedRate(p.res[i].congestedRate)
@@ -155,12 +156,12 @@ func (s *sharing) reset(p *Plan) {
 	}
 	for i := range s.res {
 		s.res[i] = shared{left: product(fixedRate(p.res[i].capacity), weightScale), least: unlimited, first: s.res[i].first, at: -1}
-		s.levels.place[i] = -1
 	}
 	for i := range s.crowds {
 		s.crowds[i].messages = 0
 	}
-	s.dirty, s.moved, s.levels.heap, s.looked = s.dirty[:0], s.moved[:0], s.levels.heap[:0], 0
+	s.levels.Reset(len(s.res))
+	s.dirty, s.moved, s.looked = s.dirty[:0], s.moved[:0], 0
 }
 
 // add lets the current message of a connection begin to move, beside others that go along its route as it does.

@@ -43,3 +43,36 @@ func TestLikeTheStandardLibrary(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexed: the least item by key, then by number, is what a search among all finds, whatever was set again or removed.
+func TestIndexed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var h Indexed[float64]
+	for range 200 {
+		n := 1 + rng.IntN(40)
+		h.Reset(n)
+		want := map[int32]float64{}
+		for range 300 {
+			if i := int32(rng.IntN(n)); rng.IntN(3) == 0 {
+				h.Remove(i)
+				delete(want, i)
+			} else {
+				want[i] = float64(rng.IntN(8))
+				h.Set(i, want[i])
+			}
+			least := int32(-1)
+			for i := range int32(n) {
+				key, in := want[i]
+				if in && (least < 0 || key < want[least]) {
+					least = i
+				}
+				if h.Has(i) != in || in && h.Key(i, -1) != key || !in && h.Key(i, -1) != -1 {
+					t.Fatalf("item %d is in: %v at %v, want %v at %v", i, h.Has(i), h.Key(i, -1), in, key)
+				}
+			}
+			if h.Len() != len(want) || least >= 0 && h.Least() != least {
+				t.Fatalf("%d items of %d, the least %d", h.Len(), len(want), least)
+			}
+		}
+	}
+}

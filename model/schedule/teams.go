@@ -138,11 +138,16 @@ func (t *Team) Pair(peer int) [2]int32 {
 // Routes are the ways of a team's messages, by peer; on names the topology's rank of
 // each of the schedule's. It fails where a device on the way cannot do its part.
 func (t *Team) Routes(r *topology.Router, on func(int32) int32) ([]topology.Route, error) {
+	return r.TeamRoutes(t.on(on))
+}
+
+// on is the team by ranks of the topology.
+func (t *Team) on(rank func(int32) int32) topology.Team {
 	peers := make([]int, len(t.Peers))
 	for i, p := range t.Peers {
-		peers[i] = int(on(p))
+		peers[i] = int(rank(p))
 	}
-	return r.TeamRoutes(topology.Team{Rank: int(on(t.Rank)), Peers: peers, Sums: t.Kind == SwitchReduce})
+	return topology.Team{Rank: int(rank(t.Rank)), Peers: peers, Sums: t.Kind == SwitchReduce}
 }
 
 // disjoint refuses groups with common ranks, whose teams would share connections.

@@ -124,8 +124,11 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 	return s
 }
 
-// shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares.
+// shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares. They are valid until it is
+// called again.
 func (r *Router) shared(t *Team) ([]Route, *teamShares, error) {
+	r.lending, r.lent = true, r.lent[:0]
+	defer func() { r.lending = false }()
 	routes := make([]Route, len(t.Peers))
 	for i := range routes {
 		var err error
@@ -234,6 +237,13 @@ func (r *Router) align(routes []Route) {
 		}
 		*route = r.finish(path{hops: route.Hops, latency: route.delay(), links: route.Links}, route.Kind)
 	}
+}
+
+// Aligned reports whether a team with routes like that from one rank to another splits all of them over switches alike, so that each
+// depends on the others.
+func (r *Router) Aligned(src, dst int) bool {
+	route, err := r.Route(src, dst)
+	return err == nil && r.through(&route) != nil
 }
 
 // through is what a route can carry over each switch; nil where it takes more than one

@@ -69,6 +69,43 @@ func TestTeamsLoadLinksOnce(t *testing.T) {
 	}
 }
 
+// Of a team with fewer peers no link that leads to them or away carries more than of the whole one, unless these are aligned; the team
+// carries it all, however many there are.
+func TestFewerPeersLoadNoMore(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		aligned bool
+	}{{"nvlink-network-256", false}, {"gb200-nvl72", true}} {
+		topo := load(t, c.name, 0)
+		r, n := topology.NewRouter(topo), topo.NumRanks()
+		near := 8 // ranks of the first nodes
+		if got := r.Aligned(n-1, 0); got != c.aligned {
+			t.Errorf("%s: aligned is %v", c.name, got)
+		}
+		for _, sums := range []bool{false, true} {
+			on := func(peers []int) map[topology.LinkID]float64 {
+				routes, err := r.TeamRoutes(topology.Team{Rank: n - 1, Peers: peers, Sums: sums})
+				if err != nil {
+					t.Fatal(err)
+				}
+				loads := map[topology.LinkID]float64{}
+				for _, route := range routes {
+					for _, h := range route.Hops {
+						loads[h.Link] += float64(h.Num) / float64(h.Den)
+					}
+				}
+				return loads
+			}
+			all, some := on(others(n, n-1)), on(others(n, n-1)[:near])
+			for link, load := range some {
+				if l := topo.Links()[link]; topo.NodeOf(0) == int(topo.Devices()[l.From].Node) && load > all[link]*(1+1e-6) && !c.aligned {
+					t.Errorf("%s: of eight peers %s carries %v, of all %v", c.name, topo.LinkName(link), load, all[link])
+				}
+			}
+		}
+	}
+}
+
 // A device that only forwards cannot make copies, nor can a rank send twice at once.
 func TestTeamsNeedCapableSwitches(t *testing.T) {
 	for _, c := range []struct {

@@ -41,21 +41,14 @@ type settling struct {
 	in    []bool  // a rank of the tree
 	depth []int32 // of the rank where the path to here leaves the tree
 	cost  []float64
-	by    []int32 // the last arc of that path
-	open  []bool  // to be looked at
-	front *heap.Heap[offered]
+	by    []int32               // the last arc of that path
+	front heap.Indexed[float64] // of what is to be looked at: places, by what the path there costs
 
 	branches []branch // of the cheapest arborescence
 }
 
 // dear is what a unit that takes a resource for a time makes it cost, while no load changes; nothing is known of no time.
 type dear struct{ time, cost float64 }
-
-// offered is a vertex to be looked at, and what the path to it cost when it was offered.
-type offered struct {
-	v    int32
-	cost float64
-}
 
 // unit is a part of the data, and its trees by way.
 type unit struct {
@@ -92,8 +85,7 @@ func newSettling(ways []*arcs, roots []int32) *settling {
 	}
 	x.past, x.dear = slices.Repeat([]float64{1}, resources), make([]dear, resources)
 	x.load, x.in, x.depth, x.cost = make([]float64, resources), make([]bool, vertices), make([]int32, vertices), make([]float64, vertices)
-	x.by, x.open = make([]int32, vertices), make([]bool, vertices)
-	x.front = heap.New(func(a, b offered) bool { return a.cost < b.cost || a.cost == b.cost && x.place(a.v) < x.place(b.v) })
+	x.by = make([]int32, vertices)
 	return x
 }
 
@@ -103,6 +95,14 @@ func (x *settling) place(v int32) int32 {
 		return (v + n - x.first) % n
 	}
 	return v
+}
+
+// at is the vertex of a place.
+func (x *settling) at(place int32) int32 {
+	if n := int32(x.ranks); place < n {
+		return (place + x.first) % n
+	}
+	return place
 }
 
 // anyRoot lets each unit have the root whose trees cost the least, of as many as a budget of work, in arcs, allows.
@@ -300,21 +300,21 @@ func (x *settling) tree(root int32) *grown {
 	}
 	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
 	for v := range x.in {
-		x.in[v], x.open[v], x.cost[v], x.by[v], x.depth[v] = false, false, math.Inf(1), -1, 0
+		x.in[v], x.cost[v], x.by[v], x.depth[v] = false, math.Inf(1), -1, 0
 	}
 	t.parent[root] = -1
-	x.front.Clear()
+	x.front.Reset(len(x.in))
 	x.in[root], x.cost[root] = true, 0
 	x.from(root)
 	for left := x.ranks - 1; left > 0; {
-		v := x.nearest()
-		if v < 0 {
+		if x.front.Len() == 0 {
 			return nil
 		}
+		v := x.at(x.front.Least())
 		if !x.fresh(v) {
 			continue
 		}
-		if x.open[v] = false; int(v) >= x.ranks {
+		if x.front.Remove(x.place(v)); int(v) >= x.ranks {
 			x.from(v)
 			continue
 		}
@@ -371,22 +371,11 @@ func (x *settling) distances(root int32) {
 	}
 }
 
-// nearest is the vertex to be looked at that costs the least; −1: there is none.
-func (x *settling) nearest() int32 {
-	for x.front.Len() > 0 {
-		if f := x.front.Pop(); x.open[f.v] && f.cost == x.cost[f.v] {
-			return f.v
-		}
-	}
-	return -1
-}
-
 // from offers the arcs from a vertex to those that they lead to.
 func (x *settling) from(u int32) {
 	for _, i := range x.out[u] {
 		if v := x.list[i].to; !x.in[v] && x.offer(i) {
-			x.open[v] = true
-			x.front.Push(offered{v, x.cost[v]})
+			x.front.Set(x.place(v), x.cost[v])
 		}
 	}
 }
@@ -425,8 +414,11 @@ func (x *settling) fresh(v int32) bool {
 			x.offer(i)
 		}
 	}
-	if x.open[v] = x.open[v] && !math.IsInf(x.cost[v], 1); x.open[v] {
-		x.front.Push(offered{v, x.cost[v]})
+	switch p := x.place(v); {
+	case math.IsInf(x.cost[v], 1):
+		x.front.Remove(p)
+	case x.front.Has(p):
+		x.front.Set(p, x.cost[v])
 	}
 	return false
 }

@@ -292,13 +292,13 @@ func (s *Scorer) within(x, valid *schedule.Schedule) (*sim.Plan, error) {
 	return p, err
 }
 
-// givenUp reports whether a schedule, or the same in fewer slices, took too long; to compile, in any protocol.
+// givenUp reports whether a schedule, or the same in as few or fewer slices, took too long: by another protocol there are as many messages.
 func (s *Scorer) givenUp(x *schedule.Schedule) bool {
 	if _, given := s.search.tooLong[x]; given {
 		return true
 	}
 	for y, slices := range s.search.tooLong {
-		if y.Algorithm == x.Algorithm && (slices == 0 || y.Protocol == x.Protocol) && slices < x.Channels[0].Slices && x.SameButSlices(y) {
+		if y.Algorithm == x.Algorithm && slices <= x.Channels[0].Slices && x.SameButSlices(y) {
 			return true
 		}
 	}
