@@ -57,17 +57,21 @@ type shared struct {
 // between the same ranks. What the first of them to end has left counts down by itself, from time since on,
 // where they go at a limit of their own; in a group it has ended when the clock shows left.
 type flow struct {
-	messages  []parcel // those that end last come first
-	eff, each float64  // of its messages (see charge)
-	slower    float64  // the same
-	first, n  int32    // its uses
-	home      int32    // the use by which it belongs to a group, or limited
-	group     int32    // the resource of that use
-	version   uint32
-	rate      int64 // limited
+	// what the end of a message looks at is side by side
+	soonest parcel // of its messages
+	left    amount
+	rate    int64 // limited
+	since   int64 // limited
+	version uint32
+	home    int32 // the use by which it belongs to a group, or limited
+
+	first, n  int32   // its uses
+	messages  int32   // under way; 0: the flow is not
+	group     int32   // the resource of its home
+	eff, each float64 // of its messages (see charge)
+	slower    float64 // the same
 	limit     int64
-	left      amount
-	since     int64 // limited
+	later     []parcel // its other messages, those that end last first
 }
 
 // limited is the home of a flow that goes as fast as a limit of its own allows, or as a resource does that it has to itself.
@@ -152,7 +156,7 @@ func (s *sharing) flow(shared []usage) {
 
 func (s *sharing) reset(p *Plan) {
 	for i := range s.flows {
-		s.flows[i].messages = s.flows[i].messages[:0]
+		s.flows[i].messages, s.flows[i].later = 0, s.flows[i].later[:0]
 	}
 	for i := range s.res {
 		s.res[i] = shared{left: product(fixedRate(p.res[i].capacity), weightScale), least: unlimited, first: s.res[i].first, at: -1}
@@ -175,9 +179,11 @@ func (s *sharing) add(e *engine, c int32) {
 		s.accompany(e, id, parcel{f.moved(s, e.now).more(bytes), c})
 		return
 	}
-	f.messages, f.left, f.limit = append(f.messages[:0], parcel{bytes, c}), bytes, k.limit
-	f.eff, f.each, f.slower = k.eff, k.each, k.slower
-	s.weigh(e, st.route, f, k)
+	f.soonest, f.messages, f.left, f.limit = parcel{bytes, c}, 1, bytes, k.limit
+	if f.eff != k.eff || f.each != k.each || f.slower != k.slower { // else its loads are those of the last
+		f.eff, f.each, f.slower = k.eff, k.each, k.slower
+		s.weigh(e, st.route, f, k)
+	}
 	rate, home := s.leaves(f)
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
@@ -247,7 +253,7 @@ func (s *sharing) along(route int32, k *charge) (id int32, under bool) {
 	id = -1
 	for i := w.first; i < w.first+w.used; i++ {
 		switch f := &s.flows[i]; {
-		case len(f.messages) == 0:
+		case f.messages == 0:
 			id = i
 		case f.limit == k.limit && f.eff == k.eff && f.each == k.each && f.slower == k.slower:
 			return i, true
@@ -263,7 +269,7 @@ func (s *sharing) along(route int32, k *charge) (id int32, under bool) {
 // accompany adds a message to a flow under way, at whose rate it goes.
 func (s *sharing) accompany(e *engine, id int32, m parcel) {
 	f := &s.flows[id]
-	rate, first, n := s.rate(f), f.soonest().end, uint64(len(f.messages))
+	rate, first, n := s.rate(f), f.soonest.end, uint64(f.messages)
 	f.push(m)
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
@@ -319,16 +325,25 @@ func (f *flow) moved(s *sharing, now int64) amount {
 		x.turn(now)
 		gone = x.clock
 	}
-	return f.soonest().end.less(f.left.less(gone))
+	return f.soonest.end.less(f.left.less(gone))
 }
-
-// soonest is the message of a flow that ends first.
-func (f *flow) soonest() *parcel { return &f.messages[len(f.messages)-1] }
 
 // push puts a message among those of a flow.
 func (f *flow) push(m parcel) {
-	at := sort.Search(len(f.messages), func(i int) bool { return !m.end.below(f.messages[i].end) })
-	f.messages = slices.Insert(f.messages, at, m)
+	f.messages++
+	if m.end.below(f.soonest.end) {
+		m, f.soonest = f.soonest, m
+	}
+	at := sort.Search(len(f.later), func(i int) bool { return !m.end.below(f.later[i].end) })
+	f.later = slices.Insert(f.later, at, m)
+}
+
+// pop takes the message off that ends first.
+func (f *flow) pop() {
+	if f.messages--; f.messages > 0 {
+		last := len(f.later) - 1
+		f.soonest, f.later = f.later[last], f.later[:last]
+	}
 }
 
 // touch has a resource looked at on which there is more to move.
@@ -356,16 +371,16 @@ func (s *sharing) move(r int32) {
 // drain takes the messages of a flow that have ended off its resources, and notes whose they were.
 func (s *sharing) drain(e *engine, id int32) {
 	f := &s.flows[id]
-	moved, first, n := f.moved(s, e.now), f.soonest().end, len(f.messages)
-	for len(f.messages) > 0 && !moved.below(f.soonest().end) {
-		s.came = append(s.came, f.soonest().conn)
-		f.messages = f.messages[:len(f.messages)-1]
+	moved, first, n := f.moved(s, e.now), f.soonest.end, f.messages
+	for f.messages > 0 && !moved.below(f.soonest.end) {
+		s.came = append(s.came, f.soonest.conn)
+		f.pop()
 	}
-	if len(f.messages) == 0 {
-		s.remove(f, int32(n))
+	if f.messages == 0 {
+		s.remove(f, n)
 		return
 	}
-	rate, ended := s.rate(f), int32(n-len(f.messages))
+	rate, ended := s.rate(f), n-f.messages
 	for i := range s.of(f) {
 		u := &s.of(f)[i]
 		less := u.load / uint64(n) * uint64(ended)
@@ -379,7 +394,7 @@ func (s *sharing) drain(e *engine, id int32) {
 		s.enter(u.res, -u.count*ended)
 		s.changed(u.res)
 	}
-	s.leads(e, id, f, f.left.more(f.soonest().end.less(first)))
+	s.leads(e, id, f, f.left.more(f.soonest.end.less(first)))
 }
 
 // remove takes a flow whose messages have ended off its resources.
@@ -389,11 +404,15 @@ func (s *sharing) remove(f *flow, messages int32) {
 	if f.home != limited {
 		s.leave(f)
 	}
-	for _, u := range s.of(f) {
+	for i := range s.of(f) {
+		u := &s.of(f)[i]
 		x := &s.res[u.res]
 		x.weight -= u.load
 		x.left = x.left.more(product(rate, u.load))
 		s.enter(u.res, -u.count*messages)
+		if messages > 1 {
+			u.load /= uint64(messages)
+		}
 		if x.n--; x.n == 0 { // nothing on it can change
 			x.top = 0
 			continue

@@ -140,7 +140,7 @@ func TestKeptRates(t *testing.T) {
 			e.next()
 			if settled++; settled%5 == 0 && (len(e.q.heap) == 0 || e.q.heap[0].at != e.now) {
 				for id, want := range fromNothing(e) {
-					if f := &e.share.flows[id]; len(f.messages) > 0 && e.share.rate(f) != want {
+					if f := &e.share.flows[id]; f.messages > 0 && e.share.rate(f) != want {
 						t.Fatalf("%s: a transfer moves at %d, not %d", name, e.share.rate(f), want)
 					}
 				}
@@ -161,14 +161,14 @@ func fromNothing(e *engine) map[int32]int64 {
 		left[r] = product(fixedRate(e.Plan.res[r].capacity), weightScale)
 	}
 	for id := range s.flows {
-		open[int32(id)] = len(s.flows[id].messages) > 0
+		open[int32(id)] = s.flows[id].messages > 0
 	}
 	messages, all := make([]int, len(s.res)), make([]uint64, len(s.res))
 	for id, under := range open {
 		for _, u := range s.of(&s.flows[id]) {
 			if under {
 				all[u.res] += u.load
-				messages[u.res] += len(s.flows[id].messages)
+				messages[u.res] += int(s.flows[id].messages)
 			}
 		}
 	}
