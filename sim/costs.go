@@ -85,14 +85,15 @@ func (c *compiler) together() map[pair]int32 {
 
 // table holds the costs of a run by class and size, filled as they are needed.
 type table struct {
-	bytes  []units.Bytes // by size
-	work   []int64       // by size: ps to combine what has been received
-	sums   []int64       // by size: ps to combine what lies here
-	copies []int64       // by size: ps to copy
-	costs  []charge      // by class × size
-	known  []bool
-	level  cost.Level // what memory costs in this run
-	levels bool       // the profile has levels
+	bytes   []units.Bytes // by size
+	work    []int64       // by size: ps to combine what has been received
+	sums    []int64       // by size: ps to combine what lies here
+	copies  []int64       // by size: ps to copy
+	costs   []charge      // by class × size
+	known   []bool
+	carried units.Bytes // see carried.go
+	level   cost.Level  // what memory costs in this run
+	levels  bool        // the profile has levels
 }
 
 // sumTraffic is how many bytes a kernel moves for each that it adds: it reads two and writes one.
@@ -166,6 +167,9 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 		protocol = cost.InSwitch(protocol)
 	}
 	t := e.profile.Transfer(k.medium, protocol, bytes)
+	if e.table.carried > bytes {
+		t = t.Among(e.profile.Transfer(k.medium, protocol, e.table.carried))
+	}
 	slower := cmp.Or(t.Slower, 1)
 	t, each := t.On(k.solo, bytes, int(k.parts))
 	if e.table.levels {

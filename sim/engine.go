@@ -153,6 +153,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 		e.table.level, e.table.levels = e.profile.Level(buffers)
 	}
 	e.table.fill(e.Plan, e.chunk, o.countSteps)
+	e.table.carried = e.carried()
 	alone := o.NoContention || o.NoTransfer || o.countSteps
 	for i := range e.conns {
 		s := &e.conns[i]

@@ -64,6 +64,30 @@ func TestNodeShared(t *testing.T) {
 	}
 }
 
+// TestCarriedTogether: pieces of a large message are carried no faster than half of it at once, however small; small messages are as fast as
+// they are.
+func TestCarriedTogether(t *testing.T) {
+	curve := cost.Curve{Medium: "network", Protocol: "any", Carrier: 5e9, Smooth: true,
+		Segments: []cost.Segment{{Rate: 4e9}, {From: 256 * units.KiB, Rate: 4e9}, {From: 16 * units.MiB, Rate: 2e9}}}
+	p := &cost.Profile{Curves: []cost.Curve{curve}}
+	for _, c := range []struct {
+		size units.Bytes
+		rate float64 // bytes/s
+	}{{256 * units.KiB, 4e9}, {32 * units.MiB, 2e9}} {
+		s := flat(schedule.GenRing, collective.Broadcast, 2, 1)
+		for _, slices := range []int{1, 2, 64} {
+			s.Channels[0].Slices = slices
+			r, err := Run(dgx(t, 2, 1), s, c.size, p, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := float64(c.size) / r.Time.Seconds(); math.Abs(got/c.rate-1) > 0.01 {
+				t.Errorf("%v in %d slices: %.2f GB/s, want %.2f", c.size, slices, got/1e9, c.rate/1e9)
+			}
+		}
+	}
+}
+
 // TestNodeSharedFolded: plans in which nodes stand for others take as long as those where none does, and estimates are no longer.
 func TestNodeSharedFolded(t *testing.T) {
 	curve := cost.Curve{Medium: "network", Protocol: "any", Segments: []cost.Segment{{Alpha: 5 * units.Microsecond, Efficiency: 0.7}}}

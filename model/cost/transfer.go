@@ -204,6 +204,15 @@ func (x Transfer) carried(line float64, bytes units.Bytes, parts int) (t Transfe
 	return x, each
 }
 
+// Among is a message among others that its rank's carrier moves in the same operation, as many bytes as one would have that costs all: it
+// goes no faster than that one.
+func (x Transfer) Among(all Transfer) Transfer {
+	if x.Carrier > 0 && !x.Channels && all.Cap > 0 && (x.Cap == 0 || all.Cap < x.Cap) {
+		x.Cap, x.Slower, x.Efficiency = all.Cap, all.Slower, min(x.Efficiency, all.Efficiency)
+	}
+	return x
+}
+
 // over is a message on a line to which nothing is handed faster than a message, or so many parts that leave at once, in each gap: where
 // bytes take less than that, they have less of the line.
 func (x Transfer) over(line float64, bytes units.Bytes, parts int) Transfer {

@@ -57,7 +57,7 @@ func (f *engineFit) least(costs []engineCost, from []float64, rows []engineRow) 
 }
 
 // usual is by how much rows are off, as logarithms, that these costs explain.
-const usual = 0.1
+const usual = 0.25
 
 // at sets the costs, and says how far rows are off then.
 func (f *engineFit) at(costs []engineCost, x []float64, rows []engineRow) ([]float64, error) {
