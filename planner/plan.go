@@ -147,7 +147,7 @@ func planAll(t *topology.Topology, spec collective.Spec, candidates []*schedule.
 	o PlanOptions) ([]Row, error) {
 	rows := make([]Row, len(sizes))
 	var err error
-	limits, shapes := newLimits(t, spec), newShaper(t, spec, o)
+	limits, shapes := newLimits(t, spec), newShaper(t, spec, candidates, o)
 	for i, size := range sizes {
 		if o.Progress != nil {
 			o.Progress(i, len(sizes))
