@@ -87,6 +87,7 @@ func (f *baselineFlags) measured(cmd *cobra.Command) error {
 		return err
 	}
 	f.predictions = measured.NewCases(f.Topo.measured, profile)
+	f.predictions.Graphs = false // they are launched in a row
 	if f.Traffic {
 		l, err := discover.Open()
 		if err != nil {

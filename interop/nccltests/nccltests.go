@@ -33,7 +33,7 @@ var (
 	// nccl-tests print the binary's name only in some versions.
 	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
 	rankLine   = regexp.MustCompile(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s+(?:\d+ \[\S+\] (\S.*?)\s*$)?`)
-	graphs     = regexp.MustCompile(`\bgraph: [1-9]`)
+	graphs     = regexp.MustCompile(`\bgraph: (\d+)`)
 	adapters   = regexp.MustCompile(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
 	parameters = regexp.MustCompile(`^#?\s*nThread \d+ nGpus \d+ `)
 )
@@ -75,8 +75,8 @@ func ParseText(r io.Reader, file string, given string) (*measurement.Set, error)
 
 // run is one test of a log: the number of ranks, where they are, and its results.
 type run struct {
-	name  string // of the collective, "" where the log does not say it
-	graph bool
+	name  string         // of the collective, "" where the log does not say it
+	graph int            // how often each was launched; 0: none
 	group string         // the one that is measured, where ranks are split
 	ranks map[string]int // ranks of each host
 	known map[string]bool
@@ -95,6 +95,16 @@ type parser struct {
 	runs []run
 }
 
+// launches is how often each graph is launched; 0 where a line speaks of none.
+func launches(line string) int {
+	m := graphs.FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // a number that is none is somebody else's
+	return n
+}
+
 func (p *parser) read(line string) {
 	r := &p.runs[len(p.runs)-1]
 	line = line[len(before.FindString(line)):]
@@ -103,7 +113,7 @@ func (p *parser) read(line string) {
 			p.runs = append(p.runs, run{name: p.next, nics: r.nics})
 			r = &p.runs[len(p.runs)-1]
 		}
-		p.next, r.graph = "", graphs.MatchString(line)
+		p.next, r.graph = "", launches(line)
 	}
 	r.cpu = r.cpu || strings.Contains(line, " cputime ") && strings.Contains(line, " algbw ")
 	if m := adapters.FindStringSubmatch(line); m != nil {
@@ -171,8 +181,8 @@ func (r *run) finish(kind collective.Kind) {
 		m.Collective, m.GPUs, m.Nodes = kind, gpus, nodes
 		m.Hosts, m.GPU, m.Adapters = slices.Sorted(maps.Keys(r.ranks)), r.gpu, r.nics
 		m.Columns[0], m.Columns[1], m.Columns[2] = kind.String(), count(gpus), count(nodes)
-		if r.graph {
-			m.Launch = "graph"
+		if r.graph > 0 {
+			m.Launch, m.Replayed = "graph", r.graph > 1
 		}
 		if unusable != "" {
 			m.Unusable = unusable

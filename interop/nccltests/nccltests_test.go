@@ -142,14 +142,14 @@ func TestLogs(t *testing.T) {
 
 // Rows say how they were launched, and their columns what was reduced and how.
 func TestRowsOfGraphs(t *testing.T) {
-	for graphs, launch := range map[string]string{"graph: 0": "", "graph: 20": "graph"} {
+	for graphs, launch := range map[string]string{"graph: 0": "", "graph: 1": "graph", "graph: 20": "graph"} {
 		set, err := ParseText(strings.NewReader(strings.Replace(preamble("all_reduce", "a", "a"), "graph: 0", graphs, 1)+result1MiB), "log",
 			"")
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"all_reduce", "2", "1", "1048576", "float", "sum", "20.30", "51.65", "77.48", "20.10"}
-		if r := set.Rows[0]; r.Launch != launch || !slices.Equal(r.Columns, want) {
+		if r := set.Rows[0]; r.Launch != launch || r.Replayed != (graphs == "graph: 20") || !slices.Equal(r.Columns, want) {
 			t.Errorf("%s: launched by %q, %q", graphs, r.Launch, r.Columns)
 		}
 	}

@@ -46,7 +46,7 @@ func (l *Line) measurement() Row {
 	}
 	r := Row{Line: l.No, Collective: kind, ID: l.Cell("id"), System: l.Cell("system"), Algo: l.Cell("algo"), Proto: l.Cell("proto"),
 		Launch: l.Cell("launch"), DType: l.Cell("dtype"), NCCLVersion: l.Cell("nccl_version"), Columns: slices.Clone(l.cells),
-		Size: l.Size("size_bytes")}
+		Size: l.Size("size_bytes"), Replayed: l.Cell("p95_us") != ""}
 	if l.Cell("size_bytes") == "" {
 		r.Unusable = "the file does not give its size"
 	}

@@ -24,6 +24,7 @@ type Row struct {
 	Algo        string   // as the library names it: Ring, Tree, NVLS, default, …
 	Proto       string   // LL, LL128, Simple, default
 	Launch      string   // graph or stream
+	Replayed    bool     // the median of many graphs in a row, whose launches are hidden, as railyard measures
 	DType       string
 	NCCLVersion string
 	// Derived names the column that Time was computed from where the file gives no time:

@@ -51,6 +51,17 @@ func TestReadCSVSamples(t *testing.T) {
 	}
 }
 
+// Files with percentiles are of many runs in a row.
+func TestPercentilesAreOfReplays(t *testing.T) {
+	for cells, replayed := range map[string]bool{",p95_us\nall_reduce,1024,9,9.2\n": true, ",p95_us\nall_reduce,1024,9,\n": false,
+		"\nall_reduce,1024,9\n": false} {
+		set, err := measurement.ReadCSV(strings.NewReader("collective,size_bytes,time_us"+cells), "x.csv")
+		if err != nil || len(set.Rows) != 1 || set.Rows[0].Replayed != replayed {
+			t.Errorf("%q: %+v, %v", cells, set, err)
+		}
+	}
+}
+
 func TestTimeFromBandwidth(t *testing.T) {
 	const file = "size_bytes,time_us,collective,algbw_GBps,busbw_GBps,gpus\n" +
 		"1000000,,all_reduce,10,,\n1000000,,all_reduce,,17.5,8\n1000000,,all_reduce,,17.5,\n1M,2.5,allreduce,10,,\n0,0,all_reduce,,,\n" +

@@ -46,8 +46,7 @@ const GDRLevel = PXB
 func (p NICPath) GPUDirect(level RouteKind) bool { return p.C2C || p.Kind <= level }
 
 // wayToNIC is the way from a GPU to an adapter of its node, or back: over host memory where the adapter does not reach the GPU's memory
-// itself. Half of what a flag takes from a GPU to the CPU and back is added at either end to its links, as costs that were measured with
-// GPUDirect RDMA do not have it: Polaris' and Sirius' rows are 2 % faster than is predicted without more (docs/simulation.md, host memory).
+// itself, which takes longer than what costs have that were measured with GPUDirect RDMA.
 func (r *Router) wayToNIC(from, to DeviceID) (path, bool) {
 	key := r.pairIn(from, to)
 	known, asked := r.toNIC[key]
@@ -75,7 +74,7 @@ func (r *Router) findNIC(from, to DeviceID) (path, bool) {
 	if !found {
 		return direct, ok
 	}
-	staged.latency = staged.latency.then(delay{stagedLatency / 2, stagedLatency / 2})
+	staged.latency = staged.latency.staged().instead(direct.latency)
 	return staged, true
 }
 

@@ -37,5 +37,8 @@ func (r *Route) delay() delay { return delay{r.Latency, r.Beyond} }
 // 8 RTX 4090 (series genoa-rtx5090x4, rtx2080ti-x8, epyc7542-rtx4090x8 in validation/).
 const stagedLatency = 2650 * units.Nanosecond
 
+// instead is a way that is taken where costs were measured over another.
+func (d delay) instead(o delay) delay { return delay{d.all, d.all - (o.all - o.beyond)} }
+
 // staged is a way through host memory: links that take more than usual ones add that to what was measured over such.
 func (d delay) staged() delay { return delay{d.beyond + max(d.all-d.beyond, stagedLatency), d.beyond} }

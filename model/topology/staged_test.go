@@ -32,3 +32,30 @@ func TestStagedLatencyHasItsLinks(t *testing.T) {
 		}
 	}
 }
+
+// A way to or from an adapter over host memory takes the same, and what that is longer than one by GPUDirect RDMA is what costs that were
+// measured with it lack.
+func TestStagedAdaptersTakeWhatStagedGPUsDo(t *testing.T) {
+	latencies := func(set ...string) (staged, direct topology.Route) {
+		x, err := topology.Load(topologies.Source, "a100-quad", topology.Options{Nodes: 2, Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for reach, r := range map[*topology.Route]*topology.Router{
+			&staged: topology.NewRouter(x), &direct: topology.NewRouter(x).Reaching(topology.HostStaged)} {
+			if *reach, err = r.Route(0, x.NumRanks()-1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return staged, direct
+	}
+	staged, direct := latencies()
+	const more = 2 * (2650 - 2*500) * units.Nanosecond // at either end, instead of two links
+	if staged.Latency-direct.Latency != more || staged.Beyond-direct.Beyond != more {
+		t.Errorf("%v (%v beyond) staged, %v (%v) directly", staged.Latency, staged.Beyond, direct.Latency, direct.Beyond)
+	}
+	slow, slowDirect := latencies("classes.pcie4x16.latency=1500ns") // of a GPU to its CPU, and to the adapter
+	if slow.Latency-staged.Latency != slowDirect.Latency-direct.Latency || slow.Beyond-staged.Beyond != slowDirect.Beyond-direct.Beyond {
+		t.Errorf("with longer links %v (%v beyond) staged, %v (%v) directly", slow.Latency, slow.Beyond, slowDirect.Latency, slowDirect.Beyond)
+	}
+}

@@ -35,6 +35,9 @@ var (
 	ofMachine   = spread{base: 0.5, wide: 3, hop: 0.1, net: 0.3, slowdown: 0.15, step: 0.03, drain: 0.2, fill: 0.5}
 )
 
+// ofHops is how far a machine's hops lie from those of all machines: by LL over NVLink H200 takes 0.7 µs, A100 and H100 0.9, B200 1.3.
+const ofHops = 0.15
+
 // pieces are where the slowdown of a chunk may change.
 var pieces = []units.Bytes{0, 4 * units.KiB, 32 * units.KiB, 128 * units.KiB, 512 * units.KiB, 2 * units.MiB, 8 * units.MiB, 32 * units.MiB}
 

@@ -3,6 +3,9 @@ package fit
 import (
 	"math"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"railyard/model/cost"
 	"railyard/model/measurement"
@@ -39,9 +42,12 @@ func newKernelModel(cases []KernelCase, b belief, groups bool) *kernelModel {
 	return m
 }
 
+// inGraph ends the names of groups whose cases ran in graphs.
+const inGraph = " graph"
+
 func baseOf(c *KernelCase) string {
 	if c.Graph {
-		return c.Machine + " " + c.Collective + " graph"
+		return c.Machine + " " + c.Collective + inGraph
 	}
 	return c.Machine + " " + c.Collective
 }
@@ -210,20 +216,33 @@ func (m *kernelModel) shownBases(s solution, cases []KernelCase, in func(base st
 	return out
 }
 
-// kernel is a solution as a kernel, with the mean base of some groups: of those that show theirs, else of all groups that do, else
-// of those, whether they show it or not.
-func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string) bool) cost.Kernel {
+// meanBase is that of some groups: of those that show theirs, else of all groups that do, else of those, whether they show it or
+// not. Groups in graphs count where all are: kernels start sooner there, and few machines were measured so.
+func (m *kernelModel) meanBase(s solution, cases []KernelCase, in func(base string) bool) float64 {
 	shown := m.shownBases(s, cases, in)
 	if len(shown) == 0 {
 		shown = m.shownBases(s, cases, func(string) bool { return true })
 	}
-	base, n := 0.0, 0.0
+	var graphs, others []float64
 	for i, name := range m.bases {
-		if shown[i] || len(shown) == 0 && in(name) {
-			base, n = base+s.x[i], n+1
+		switch {
+		case !shown[i] && (len(shown) > 0 || !in(name)):
+		case strings.HasSuffix(name, inGraph):
+			graphs = append(graphs, s.x[i])
+		default:
+			others = append(others, s.x[i])
 		}
 	}
-	k := cost.Kernel{Base: picoseconds(base / n), Wide: picoseconds(s.x[m.wideAt()]), Hop: picoseconds(s.x[m.hopAt()]),
+	if len(others) == 0 {
+		others = graphs
+	}
+	return stat.Mean(others, nil)
+}
+
+// kernel is a solution as a kernel, with the mean base of some groups.
+func (m *kernelModel) kernel(s solution, cases []KernelCase, in func(base string) bool) cost.Kernel {
+	base := m.meanBase(s, cases, in)
+	k := cost.Kernel{Base: picoseconds(base), Wide: picoseconds(s.x[m.wideAt()]), Hop: picoseconds(s.x[m.hopAt()]),
 		NetHop: picoseconds(s.x[m.netAt()]), Drain: s.drain, Fill: s.fill,
 		MinSize: cases[0].Size, MaxSize: cases[0].Size, Rows: len(cases), Error: round(m.mape(s, cases), 1e4)}
 	for i, from := range pieces {

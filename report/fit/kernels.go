@@ -42,12 +42,13 @@ func Kernels(cases []KernelCase, general *cost.Profile, heldOut bool) (kernels [
 		byKey[c.KernelKey] = append(byKey[c.KernelKey], c)
 	}
 	left = map[cost.KernelKey]int{}
+	hops := hopsOf(cases, general)
 	for key, list := range byKey {
 		if len(list) < leastCases {
 			left[key] = len(list)
 			continue
 		}
-		kernels = append(kernels, fitKernel(key, list, parent(key, list, general), heldOut))
+		kernels = append(kernels, fitKernel(key, list, hops.near(parent(key, list, general), &list[0]), heldOut))
 	}
 	slices.SortFunc(kernels, byName)
 	return kernels, left

@@ -117,6 +117,49 @@ func TestOneRankCountTakesWhatIsBelieved(t *testing.T) {
 	}
 }
 
+// A machine's kernels of one number of ranks have the hop that its others show, and those of another pool do not.
+func TestHopsAreTheMachines(t *testing.T) {
+	general := &cost.Profile{Kernels: General(made(0, 2, 4, 8))}
+	const more = 150 * units.Nanosecond
+	alone := slow(made(0, 4), more)
+	for i := range alone {
+		alone[i].Collective = "all_gather"
+	}
+	hop := func(beside []KernelCase) float64 {
+		kernels, _ := Kernels(append(slices.Clone(alone), slow(beside, more)...), general, false)
+		i := slices.IndexFunc(kernels, func(k cost.Kernel) bool { return k.Collective == "all_gather" })
+		return kernels[i].Hop.Microseconds()
+	}
+	none, same := hop(nil), hop(made(0, 2, 8))
+	other := made(0, 2, 8)
+	for i := range other {
+		other[i].Protocol = "simple"
+	}
+	if same-none < 0.05 {
+		t.Errorf("%.3f µs a hop, beside kernels of two and eight ranks with hops of 1.15 µs %.3f", none, same)
+	}
+	if apart := hop(other); math.Abs(apart-none) > 1e-9 {
+		t.Errorf("%.3f µs a hop, beside another protocol %.3f", none, apart)
+	}
+}
+
+// What kernels of all machines begin with is of those that hosts launch: graphs start sooner, and count where there is nothing else.
+func TestBasesInGraphsAreApart(t *testing.T) {
+	graphs := made(0, 2, 4, 8)
+	for i := range graphs {
+		graphs[i].Graph, graphs[i].Machine = true, "graphs"
+		graphs[i].Time -= 3 * units.Microsecond
+	}
+	streams := made(0, 2, 4, 8)
+	alone, both, all := General(streams)[0].Base, General(append(graphs, streams...))[0].Base, General(graphs)[0].Base
+	if !near(float64(both), float64(alone), 0.03) {
+		t.Errorf("a base of %v, with graphs beside %v", alone, both)
+	}
+	if !near(float64(all), float64(alone-3*units.Microsecond), 0.1) {
+		t.Errorf("a base of %v, in graphs alone %v", alone, all)
+	}
+}
+
 // slow adds to each hop.
 func slow(cases []KernelCase, more units.Time) []KernelCase {
 	for i := range cases {

@@ -10,15 +10,17 @@ import (
 // LaunchSize is a size whose time shows what launches take, where they take longer than kernels.
 const LaunchSize = 8 * units.KiB
 
-// Launch is what launches take at least, in a run in which one process launches for several GPUs.
+// Launch is what launches take, in a run in which one process launches for several GPUs.
 type Launch struct {
-	Floor   units.Time // of a small size, its kernel included
+	Floor   units.Time // at least, of a small size, its kernel included
 	Channel units.Time // more for each channel that a size takes beyond those of LaunchSize
+	Ahead   units.Time // ahead of kernels, which nothing hides: an operation's share of the launch of a graph of several
 }
 
 // PredictLaunched predicts a run behind its launches.
 func (r *Runtime) PredictLaunched(a Ask, l Launch) (Prediction, error) {
 	p, err := r.Predict(a)
+	p.Time += l.Ahead
 	if err != nil || l.Floor == 0 {
 		return p, err
 	}

@@ -24,6 +24,7 @@ type Cases struct {
 	Options nccl.Options  // of the library
 	Floors  Floors        // of the runs that are predicted
 	Version string        // of the library, where rows do not say it
+	Graphs  bool          // times of graphs have their launch in them, as those of nccl-tests, unless rows say otherwise
 
 	machine  Machine
 	profile  *cost.Profile
@@ -41,7 +42,7 @@ type other struct {
 
 // NewCases predicts by a profile, and by what is believed of all machines where that says nothing.
 func NewCases(machine Machine, p *cost.Profile) *Cases {
-	return &Cases{General: cost.GeneralNCCL(), machine: machine, profile: p, topos: map[[2]int]*topology.Topology{},
+	return &Cases{General: cost.GeneralNCCL(), Graphs: true, machine: machine, profile: p, topos: map[[2]int]*topology.Topology{},
 		plans:    map[caseKey]*sim.Plan{},
 		runtimes: map[[2]int]*nccl.Runtime{}}
 }

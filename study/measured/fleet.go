@@ -28,7 +28,7 @@ func NewFleet(systems *Systems, sets ...*measurement.Set) *Fleet {
 		rows = append(rows, s.Rows...)
 	}
 	for _, single := range []bool{false, true} {
-		f.floors[single] = LaunchFloors(rows, func(m measurement.Row) bool { return single || Streamed(m) })
+		f.floors[single] = LaunchFloors(rows, func(m measurement.Row) bool { return single && m.Launch != "graph" || Streamed(m) })
 	}
 	return f
 }
@@ -85,7 +85,7 @@ func (f *Fleet) Of(m measurement.Row) (*System, *Cases, error) {
 		return s, nil, err
 	}
 	c := NewCases(machine, p)
-	c.Options, c.Floors, c.Version = s.Options, f.floors[s.Single], s.Version
+	c.Options, c.Floors, c.Version, c.Graphs = s.Options, f.floors[s.Single], s.Version, !s.Replayed
 	if g := f.Fitted[cost.General]; g != nil {
 		c.General = g
 	}

@@ -6,8 +6,12 @@ import (
 	"testing"
 
 	_ "railyard/internal/long"
+	"railyard/model/collective"
+	"railyard/model/cost"
 	"railyard/model/measurement"
+	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/topologies"
 )
 
 // The longest prefix wins, so that a series may differ from the others of its machine.
@@ -65,6 +69,74 @@ func TestLaunchFloors(t *testing.T) {
 	rows[1].Algo, rows[1].Proto = "Tree", "LL" // of its process's environment
 	if floors := LaunchFloors(rows, Streamed); floors[runOf(rows[1])] != rows[1].Time {
 		t.Errorf("a run with NCCL_ALGO has the floor of another: %v", floors)
+	}
+}
+
+// nccl-tests launches one graph for each GPU, and each operation in it bears its share: what is measured is that more than what is
+// predicted of kernels, and what is fitted to that less. Graphs that were launched in a row hide it.
+func TestGraphsBearTheirLaunch(t *testing.T) {
+	machine := func(nodes, gpus int) (*topology.Topology, error) {
+		return topology.Load(topologies.Source, "hgx-h200-4", topology.Options{Nodes: nodes, GPUs: gpus})
+	}
+	h200, err := cost.GetMachine("h200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gpus := range []int{2, 4} {
+		m := measurement.Row{ID: "x", Collective: collective.AllReduce, Size: units.KiB, GPUs: gpus, Launch: "graph", Time: 20 * units.Microsecond}
+		more := units.Time(gpus) * graphLaunch / graphSize
+		both := func(graphs bool) (predicted, fitted units.Time) {
+			c := NewCases(machine, h200.NCCL())
+			c.Graphs = graphs
+			p, err := c.Predict(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := c.KernelCase(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Time, x.Time
+		}
+		kernel, measured := both(false)
+		launched, less := both(true)
+		if launched-kernel != more || measured-less != more {
+			t.Errorf("%d GPUs: predicted %v more, fitted %v less, want %v", gpus, launched-kernel, measured-less, more)
+		}
+	}
+	c := NewCases(machine, h200.NCCL())
+	m := measurement.Row{ID: "x", GPUs: 4, Launch: "graph"}
+	if c.launch(m).Ahead == 0 {
+		t.Error("rows that do not say so have their launches in them")
+	}
+	if m.Replayed = true; c.launch(m).Ahead != 0 {
+		t.Error("medians of many launches in a row have launches in them")
+	}
+	for launch, bears := range map[string]bool{"": true, "single": true, "replayed": false} {
+		systems := &Systems{list: []System{{Series: "x", Topology: "hgx-h200-4", Profile: "h200", Replayed: launch == "replayed",
+			Single: launch == "single"}}}
+		rows := []measurement.Row{{ID: "x", Collective: collective.AllReduce, Size: units.KiB, Time: 9 * units.Microsecond, GPUs: 4, Launch: "graph"}}
+		f := NewFleet(systems, &measurement.Set{Rows: rows})
+		_, c, err := f.Of(rows[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.launch(rows[0]); (got.Ahead > 0) != bears || got.Floor != 0 {
+			t.Errorf("launch %q: %+v", launch, got)
+		}
+	}
+}
+
+// A table says how runs were launched; what it does not know is an error.
+func TestSystemsSayHowTheyWereLaunched(t *testing.T) {
+	for launch, fails := range map[string]bool{"": false, "single": false, "replayed": false, "graph": true} {
+		file := filepath.Join(t.TempDir(), "systems.csv")
+		if err := os.WriteFile(file, []byte("series,topology,launch\nbox,pcie4-server,"+launch+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readSystems(nil, file, ""); (err != nil) != fails {
+			t.Errorf("%q: %v", launch, err)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type System struct {
 	Set               []string
 	Options           nccl.Options
 	Single            bool   // one process launched for all GPUs
+	Replayed          bool   // graphs were launched in a row, which hides all launches but the first
 	Version           string // of the library at most, where rows do not say it
 	Excluded          string // why the series is left out, "" where it is not
 }
@@ -59,8 +60,12 @@ func readSystems(files fs.FS, file, dir string) (*Systems, error) {
 var p2pLevels = []string{"", "LOC", "NVL", "PIX", "PXB", "PHB", "SYS"}
 
 func readSystem(l *measurement.Line) System {
-	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: l.Cell("launch") == "single",
-		Version: l.Cell("version")}
+	launch := l.Cell("launch")
+	s := System{Series: l.Cell("series"), Topology: l.Cell("topology"), Profile: l.Cell("profile"), Single: launch == "single",
+		Replayed: launch == "replayed", Version: l.Cell("version")}
+	if launch != "" && !s.Single && !s.Replayed {
+		l.Fail("launch", "%q must be single (one process launched for all GPUs), replayed (graphs, in a row) or empty", launch)
+	}
 	s.Options.Fabric, s.Options.ComputeCapability = l.Cell("fabric"), l.Count("cc")
 	if set := l.Cell("set"); set != "" {
 		s.Set = strings.Split(set, ";")
@@ -119,7 +124,7 @@ func (s *Systems) source(name string) (string, []byte, error) {
 // Shipped are the measurements of the package validation; rows without a series are named by their file.
 func Shipped() ([]*measurement.Set, error) {
 	var out []*measurement.Set
-	for _, name := range []string{"h200-nccl.csv", "published.csv"} {
+	for _, name := range []string{"h200-nccl.csv", "h200-nccl-replayed.csv", "published.csv"} {
 		f, err := validation.Files.Open(name)
 		if err != nil {
 			return nil, err
