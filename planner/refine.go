@@ -163,7 +163,7 @@ func (c *contest) refine(x *shaper) error {
 	if err := r.climb(&c.list[c.best]); err != nil {
 		return err
 	}
-	r.most, r.apart = c.score.Spent()+int64(c.budget)/toOthers, true
+	r.most = c.score.Spent() + int64(c.budget)/toOthers
 	others := c.leaders()
 	for len(others) > 0 {
 		i := r.nextOf(others)
@@ -238,7 +238,6 @@ type refinement struct {
 	*contest
 	shapes *shaper
 	most   int64                             // operations that may be spent
-	apart  bool                              // of another family than the best: a slower shape may lead to one that is faster than it
 	took   map[*schedule.Schedule]units.Time // of what was played
 }
 
@@ -258,7 +257,7 @@ func (r *refinement) climb(from *Considered) error {
 func (r *refinement) step(at *Considered) (more bool, err error) {
 	if at.Pruned {
 		at.Pruned = false
-		at.Time, err = r.time(at.Schedule, r.kin(at.Schedule))
+		at.Time, err = r.time(at.Schedule, r.kin(at.Schedule), mostBehind*r.list[r.best].Time)
 		return at.Time < units.MaxTime, err
 	}
 	next, err := r.beside(*at)
@@ -280,7 +279,7 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 		if err != nil || s == nil {
 			return units.MaxTime, err
 		}
-		t, err := r.time(s, at.Schedule)
+		t, err := r.time(s, at.Schedule, at.Time)
 		if t < next.Time {
 			next = Considered{Schedule: s, Time: t}
 		}
@@ -304,20 +303,16 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 	return next, nil
 }
 
-// time is how long a schedule takes, or longer than any if it could not be the best or there is no work left for it, as far as another
-// shape of it tells.
-func (r *refinement) time(s, like *schedule.Schedule) (units.Time, error) {
+// time is how long a schedule takes, or longer than any if it gains nothing that counts beside another time, or there is no work left for
+// it, as far as another shape of it tells.
+func (r *refinement) time(s, like *schedule.Schedule, beside units.Time) (units.Time, error) {
 	if t, ok := r.took[s]; ok {
 		return t, nil
 	}
-	enough := units.Time((1 - enoughGained) * float64(r.list[r.best].Time))
-	var t units.Time
-	if !r.apart {
-		t = r.score.Bound(s, r.size)
-	}
+	enough, t := units.Time((1-enoughGained)*float64(beside)), r.score.Bound(s, r.size)
 	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, r.score.Time} {
 		work := r.score.Foreseen(s, like)
-		if t > enough && !r.apart || !r.has(work) || r.score.Spent()+work > r.most {
+		if t > enough || !r.has(work) || r.score.Spent()+work > r.most {
 			return units.MaxTime, nil
 		}
 		var err error
