@@ -117,7 +117,7 @@ func (r *request) anyTrees() []*treeSet {
 const ofMessage = 4
 
 // strandDepths are those that are tried.
-var strandDepths = []int{16, 64, 256, 1024}
+var strandDepths = []int{4, 16, 64, 256, 1024}
 
 // parallelDepths are those that fill pipelines; refinement finds others between.
 func parallelDepths(r *request) []int {

@@ -62,10 +62,18 @@ func TestNoShapeBesideAPlanIsFaster(t *testing.T) {
 
 // No family is left behind that would be faster in another shape: a plan takes no longer than that of each algorithm alone.
 func TestNoFamilyIsLeftBehind(t *testing.T) {
-	topo, err := topology.Load(topologies.Source, "pcie4-server", topology.Options{})
-	if err != nil {
-		t.Fatal(err)
+	for name, protocols := range map[string][]schedule.Protocol{
+		"pcie4-server": {schedule.Simple, schedule.LL}, "summit-node": {schedule.Simple}} {
+		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noneIsLeftBehind(t, topo, protocols)
 	}
+}
+
+func noneIsLeftBehind(t *testing.T, topo *topology.Topology, protocols []schedule.Protocol) {
+	t.Helper()
 	own, err := cost.MachineFor(topo)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +82,7 @@ func TestNoFamilyIsLeftBehind(t *testing.T) {
 		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 		for _, size := range []units.Bytes{units.MiB, 4 * units.MiB, 16 * units.MiB} {
 			plan := func(o planner.PlanOptions) (planner.Row, error) {
-				o.Protocols = []schedule.Protocol{schedule.Simple, schedule.LL}
+				o.Protocols = protocols
 				rows, err := planner.Plan(topo, spec, []units.Bytes{size}, score.New(topo, own.Own(topo)), o)
 				return append(rows, planner.Row{})[0], err
 			}
@@ -85,7 +93,7 @@ func TestNoFamilyIsLeftBehind(t *testing.T) {
 			for _, a := range planner.Algorithms() {
 				alone, err := plan(planner.PlanOptions{Algorithm: a.Name})
 				if err == nil && float64(alone.Prediction.Time) < 0.98*float64(row.Prediction.Time) {
-					t.Errorf("%v of %v: %s takes %v, %s %v", kind, size, planner.Name(row.Schedule), row.Prediction.Time,
+					t.Errorf("%s, %v of %v: %s takes %v, %s %v", topo.Name(), kind, size, planner.Name(row.Schedule), row.Prediction.Time,
 						planner.Name(alone.Schedule), alone.Prediction.Time)
 				}
 			}
