@@ -252,8 +252,8 @@ func (r *refinement) climb(from *Considered) error {
 }
 
 // step builds a candidate again in less of something, and where less is not faster in more of it, first of that of which less is the
-// slowest: there, most is to be gained, should the budget not suffice for all. It takes the best of these if that gains; more reports
-// whether it does. What was not played is played first.
+// slowest: there, most is to be gained, should the budget not suffice for all. It takes the best of these; more reports whether that
+// gains. What was not played is played first.
 func (r *refinement) step(at *Considered) (more bool, err error) {
 	if at.Pruned {
 		at.Pruned = false
@@ -261,14 +261,15 @@ func (r *refinement) step(at *Considered) (more bool, err error) {
 		return at.Time < units.MaxTime, err
 	}
 	next, err := r.beside(*at)
-	if err != nil || float64(next.Time) >= (1-enoughGained)*float64(at.Time) {
+	if err != nil || next.Time >= at.Time {
 		return false, err
 	}
-	if *at = next; float64(at.Time) <= (1-enoughGained)*float64(r.list[r.best].Time) {
+	more = float64(next.Time) < (1-enoughGained)*float64(at.Time)
+	if *at = next; float64(at.Time) <= (1-enoughGained)*float64(r.list[r.best].Time) { // whatever this step gained
 		r.list, r.looks = append(r.list, *at), append(r.looks, look{stage: timed})
 		r.place(len(r.list) - 1)
 	}
-	return true, nil
+	return more, nil
 }
 
 // beside is the fastest shape beside another one, or that.
