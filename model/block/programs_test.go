@@ -229,7 +229,7 @@ func plans(t *testing.T, topo *topology.Topology, kind collective.Kind, random *
 		s := all[random.IntN(len(all))]
 		for i := range s.Channels { // a pipeline of thousands of slices is one of dozens, longer, and a million messages take minutes
 			pieces := s.Channels[i].Chunks * s.Spec.Ranks
-			s.Channels[i].Slices = min(s.Channels[i].Slices, long.Or(48, max(1<<18/pieces, 1)))
+			s.Channels[i].Slices = min(s.Channels[i].Slices, long.Or(min(max(1<<11/pieces, 2), 48), max(1<<18/pieces, 1)))
 		}
 		out = append(out, s)
 	}
