@@ -1,9 +1,10 @@
 package sim
 
 import (
-	"railyard/internal/heap"
 	"slices"
 	"sort"
+
+	"railyard/internal/heap"
 )
 
 // sharing keeps the transfers under way that share resources, and their max-min fair
