@@ -7,13 +7,12 @@ import (
 
 // affinity gives the ranks that NICs are said to serve those NICs.
 func (x *shaper) affinity() {
-	x.s.nics = make([][]int32, len(x.s.devices))
 	for _, d := range x.serves {
 		nics, gpus := x.lookup(d.Pos, "serves", d.ID), x.lookup(d.Pos, "serves", d.Serves)
 		if nics == nil || gpus == nil {
 			continue
 		}
-		if !inBlocks(nics, gpus, func(nic, g int32) { x.s.nics[g] = append(x.s.nics[g], nic) }) {
+		if !inBlocks(nics, gpus, func(nic, g int32) { x.s.devices[g].nics = append(x.s.devices[g].nics, nic) }) {
 			x.AddAt(d.Pos, "device %s serves %s: one side must be a multiple of the other", d.ID, d.Serves)
 		}
 	}
@@ -22,16 +21,17 @@ func (x *shaper) affinity() {
 // nearest gives the ranks that no NIC serves all those NICs that are the fewest hops
 // away over PCIe switches and CPUs: a transfer is striped over them.
 func (x *shaper) nearest() {
-	hasNIC := slices.ContainsFunc(x.s.devices, func(d Device) bool { return d.Kind == NIC })
+	hasNIC := slices.ContainsFunc(x.s.devices, func(d shapeDevice) bool { return d.Kind == NIC })
 	search := newHostSearch(x.s)
 	for _, g := range x.s.ranks {
-		if !hasNIC || x.s.nics[g] != nil {
+		own := &x.s.devices[g].nics
+		if !hasNIC || *own != nil {
 			continue
 		}
 		steps := search.from(DeviceID(g), false, true)
 		for _, d := range search.met {
 			if x.s.devices[d].Kind == NIC {
-				x.s.nics[g] = append(x.s.nics[g], int32(d))
+				*own = append(*own, int32(d))
 			}
 		}
 		if !x.spend(x.t.Pos, steps) {

@@ -1,32 +1,25 @@
 package topology
 
+import "slices"
+
 // Components numbers the strongly connected components of n devices (Kosaraju's
 // algorithm with an explicit stack). Devices that use does not admit stand alone, with
 // component −1; a nil use admits all.
 func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
-	if use != nil {
-		inside := make([]bool, n)
-		for i := range inside {
-			inside[i] = use(DeviceID(i))
-		}
-		use = func(d DeviceID) bool { return inside[d] }
-		kept := make([]Link, 0, len(links)/4)
-		for _, l := range links {
-			if inside[l.From] && inside[l.To] {
-				kept = append(kept, l)
-			}
-		}
-		links = kept
+	inside := make([]bool, n)
+	for i := range inside {
+		inside[i] = use == nil || use(DeviceID(i))
 	}
-	g := newGraph(n, links)
-	order := g.finishOrder(n)
-	component := make([]int32, n)
-	for i := range component {
-		component[i] = -1
+	kept := make([]Link, 0, len(links)/4)
+	for _, l := range links {
+		if inside[l.From] && inside[l.To] {
+			kept = append(kept, l)
+		}
 	}
-	for i := n - 1; i >= 0; i-- {
-		root := order[i]
-		if component[root] >= 0 || use != nil && !use(root) {
+	g := newGraph(n, kept)
+	component := slices.Repeat([]int32{-1}, n)
+	for _, root := range slices.Backward(g.finishOrder(n)) {
+		if component[root] >= 0 || !inside[root] {
 			continue
 		}
 		component[root] = int32(root)
@@ -46,32 +39,25 @@ func Components(n int, links []Link, use func(DeviceID) bool) []int32 {
 
 // finishOrder lists the devices in the order in which a depth-first search leaves them.
 func (g *graph) finishOrder(n int) []DeviceID {
-	type frame struct {
-		v    DeviceID
-		next int
-	}
 	seen := make([]bool, n)
 	order := make([]DeviceID, 0, n)
-	var stack []frame
+	var stack []DeviceID // to enter; ^d: to leave d
 	for root := range n {
-		if seen[root] {
-			continue
-		}
-		seen[root] = true
-		stack = append(stack[:0], frame{DeviceID(root), 0})
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			onward := g.out.of(f.v)
-			if f.next == len(onward) {
-				order = append(order, f.v)
-				stack = stack[:len(stack)-1]
+		for stack = append(stack, DeviceID(root)); len(stack) > 0; {
+			d := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if d < 0 {
+				order = append(order, ^d)
+			}
+			if d < 0 || seen[d] {
 				continue
 			}
-			to := g.links[onward[f.next]].To
-			f.next++
-			if !seen[to] {
-				seen[to] = true
-				stack = append(stack, frame{to, 0})
+			seen[d] = true
+			stack = append(stack, ^d)
+			for _, to := range g.step(d, false) {
+				if !seen[to] {
+					stack = append(stack, to)
+				}
 			}
 		}
 	}

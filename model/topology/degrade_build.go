@@ -1,9 +1,6 @@
 package topology
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // build is the copy. Nodes that have lost something get a shape of their own.
 func (x *degrader) build() *Topology {
@@ -115,9 +112,8 @@ func (x *degrader) copyNode(n int) {
 }
 
 func (s *shape) equal(o *shape) bool {
-	return s == o || s.template == o.template && slices.Equal(s.links, o.links) && slices.Equal(s.ids, o.ids) &&
-		slices.Equal(s.devices, o.devices) && slices.Equal(s.noP2P, o.noP2P) &&
-		maps.Equal(s.roots, o.roots) && maps.Equal(s.cpus, o.cpus) && slices.EqualFunc(s.nics, o.nics, slices.Equal)
+	return s == o || s.template == o.template && slices.Equal(s.links, o.links) &&
+		slices.EqualFunc(s.devices, o.devices, func(a, b shapeDevice) bool { return a.equal(&b) })
 }
 
 // copyFabric copies what is known of a fabric: its switches, and which nodes they group.

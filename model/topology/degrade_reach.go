@@ -43,12 +43,8 @@ func (c *reachCheck) withinNodes() error {
 	for i, s := range t.shapes {
 		component[i] = Components(len(s.devices), s.links, func(d DeviceID) bool { return s.devices[d].Kind != NIC })
 	}
-	for first := 0; first < len(t.ranks); {
-		end := first + 1
-		for end < len(t.ranks) && t.NodeOf(end) == t.NodeOf(first) {
-			end++
-		}
-		joined := component[t.nodes[t.NodeOf(first)].shape]
+	for _, node := range t.nodes {
+		first, end, joined := int(node.firstRank), int(node.firstRank+node.ranks), component[node.shape]
 		of := func(rank int) int32 { return joined[t.devices[t.ranks[rank]].Local] }
 		like := func(rank int) (out []int) {
 			for r := first; r < end; r++ {
@@ -69,7 +65,6 @@ func (c *reachCheck) withinNodes() error {
 				}
 			}
 		}
-		first = end
 	}
 	return nil
 }
@@ -149,7 +144,7 @@ func (c *reachCheck) groups() []*reachClass {
 		s, first := c.router.shapeOf(d), t.nodes[t.NodeOf(rank)].firstDevice
 		for local, x := range s.devices {
 			nic := first + DeviceID(local)
-			if x.Kind != NIC || len(s.nics[d-first]) == 0 { // routes give ranks that no NIC serves no way over NICs
+			if x.Kind != NIC || len(s.devices[d-first].nics) == 0 { // routes give ranks that no NIC serves no way over NICs
 				continue
 			}
 			if c.router.onHostPath(d, nic) {
@@ -219,11 +214,7 @@ const maxRemedy = 4
 
 // remedy are the flags that leave ranks out, by node where a whole node goes.
 func (t *Topology) remedy(ranks []int) string {
-	ofNode := map[int]int{}
-	for r := range t.ranks {
-		ofNode[t.NodeOf(r)]++
-	}
-	gone := map[int]int{}
+	gone := map[int]int32{}
 	for _, r := range ranks {
 		gone[t.NodeOf(r)]++
 	}
@@ -231,7 +222,7 @@ func (t *Topology) remedy(ranks []int) string {
 	for _, r := range ranks {
 		n := t.NodeOf(r)
 		flag := "--fail gpu:" + t.DeviceName(t.ranks[r])
-		if !t.lone && gone[n] == ofNode[n] {
+		if !t.lone && gone[n] == t.nodes[n].ranks {
 			flag = "--fail node:" + t.NodeName(n)
 		}
 		if len(out) > 0 && out[len(out)-1] == flag {

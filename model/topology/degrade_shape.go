@@ -34,24 +34,15 @@ func (x *degrader) shapeLeft(n int) *shape {
 	s, usable := x.t.shapes[x.t.nodes[n].shape], x.usableNICs(n)
 	first, end := x.t.span(n)
 	local := make([]int32, end-first) // numbers in the new shape; −1: lost
-	out := &shape{template: s.template, local: map[string]int32{}, roots: map[int32]string{}, cpus: map[int32]string{}}
+	out := &shape{template: s.template}
 	var use []bool
 	for i, d := range s.devices {
 		if local[i] = -1; x.lost[first+DeviceID(i)] {
 			continue
 		}
 		local[i] = int32(len(out.devices))
-		d.Local = local[i]
-		out.local[s.ids[i]] = d.Local
-		out.ids = append(out.ids, s.ids[i])
+		d.Local, d.noP2P = local[i], d.noP2P || x.staged[first+DeviceID(i)]
 		out.devices = append(out.devices, d)
-		out.noP2P = append(out.noP2P, s.noP2P[i] || x.staged[first+DeviceID(i)])
-		if cpus := s.cpus[int32(i)]; cpus != "" {
-			out.cpus[d.Local] = cpus
-		}
-		if root := s.roots[int32(i)]; root != "" {
-			out.roots[d.Local] = root
-		}
 		use = append(use, usable[i])
 		if d.Kind.HoldsRank() {
 			out.ranks = append(out.ranks, d.Local)
@@ -60,18 +51,18 @@ func (x *degrader) shapeLeft(n int) *shape {
 	links := x.t.nodes[n].firstLink
 	out.graph = newGraph(len(out.devices), x.copyLinks(nil, links, links+LinkID(len(s.links)),
 		func(d DeviceID) DeviceID { return DeviceID(local[d-first]) }))
-	out.nics = make([][]int32, len(out.devices))
-	for i, nics := range s.nics {
-		if local[i] < 0 || len(nics) == 0 {
+	for i := range out.devices {
+		nics := &out.devices[i].nics
+		if len(*nics) == 0 {
 			continue
 		}
 		var own []int32
-		for _, nic := range nics {
+		for _, nic := range *nics {
 			if local[nic] >= 0 {
 				own = append(own, local[nic])
 			}
 		}
-		out.nics[local[i]] = out.nicsLeft(local[i], own, use)
+		*nics = out.nicsLeft(int32(i), own, use)
 	}
 	return out
 }

@@ -75,7 +75,7 @@ func (t *Topology) addNode(name string, shape int32, used int) {
 	s, index := t.shapes[shape], int32(len(t.nodes))
 	for _, d := range s.devices {
 		d.Node = index
-		t.devices = append(t.devices, d)
+		t.devices = append(t.devices, d.Device)
 		t.rankOf = append(t.rankOf, -1)
 	}
 	for _, l := range s.links {

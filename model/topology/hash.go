@@ -38,9 +38,13 @@ func (t *Topology) computeHash() string {
 	}
 	for _, s := range t.shapes {
 		for _, g := range s.ranks {
-			fmt.Fprintf(w, "nics %v\n", s.nics[g])
+			fmt.Fprintf(w, "nics %v\n", s.devices[g].nics)
 		}
-		fmt.Fprintf(w, "p2p %v\n", s.noP2P)
+		noP2P := make([]bool, len(s.devices))
+		for i, d := range s.devices {
+			noP2P[i] = d.noP2P
+		}
+		fmt.Fprintf(w, "p2p %v\n", noP2P)
 	}
 	w.Flush()
 	return hex.EncodeToString(h.Sum(nil))

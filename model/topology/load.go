@@ -141,7 +141,8 @@ func (b *builder) expandTemplate(t template) *shape {
 	if t.Use != "" { // what kept it from being taken was reported
 		return nil
 	}
-	if o, ok := b.used[t.Name]; ok {
+	o, used := b.used[t.Name]
+	if used {
 		outer := b.File
 		defer func() { b.File = outer }()
 		b.File, t.Name = o.file, o.name
@@ -151,6 +152,11 @@ func (b *builder) expandTemplate(t template) *shape {
 	s := x.expand()
 	if b.Total() > before {
 		return nil
+	}
+	for i := range s.devices {
+		if used {
+			s.devices[i].at = o.at
+		}
 	}
 	return s
 }

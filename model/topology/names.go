@@ -13,12 +13,11 @@ func (t *Topology) DeviceName(d DeviceID) string {
 		f := t.fabricOf(d)
 		return f.prefix + dev.Kind.String() + strconv.Itoa(int(dev.Local))
 	}
-	n := &t.nodes[dev.Node]
-	id := t.shapes[n.shape].ids[dev.Local]
+	id := t.described(d).id
 	if t.lone {
 		return id
 	}
-	return n.name + "/" + id
+	return t.nodes[dev.Node].name + "/" + id
 }
 
 func (t *Topology) fabricOf(d DeviceID) *fabricInfo {
@@ -37,6 +36,15 @@ func (t *Topology) LinkName(l LinkID) string {
 
 // NodeTemplate is the name of the template that a node was made from.
 func (t *Topology) NodeTemplate(n int) string { return t.shapes[t.nodes[n].shape].template }
+
+// described is what the template of its node says of a device; nothing of switches outside of nodes.
+func (t *Topology) described(d DeviceID) *shapeDevice {
+	x := t.devices[d]
+	if x.Node < 0 {
+		return new(shapeDevice)
+	}
+	return &t.shapes[t.nodes[x.Node].shape].devices[x.Local]
+}
 
 // span are a node's devices, from the first to behind the last.
 func (t *Topology) span(n int) (first, end DeviceID) {

@@ -25,26 +25,23 @@ func (r *Router) Reaches(src, dst int) bool {
 // ReachesAll reports whether it is easily seen that all ranks reach one another: over one
 // network, and inside each node.
 func (r *Router) ReachesAll() bool {
-	byShape := map[int32]bool{}
-	first := 0 // rank of the node
 	for rank := range r.t.ranks {
 		if r.network(rank) == noNetwork || r.network(rank) != r.network(0) {
 			return false
 		}
-		if r.t.NodeOf(rank) != r.t.NodeOf(first) {
-			first = rank
-		}
-		shape := r.t.nodes[r.t.NodeOf(rank)].shape
-		if byShape[shape] {
+	}
+	known := map[NodeShape]bool{}
+	for n, node := range r.t.nodes {
+		if known[r.t.Shape(n)] {
 			continue
 		}
-		for other := first; other < len(r.t.ranks) && r.t.NodeOf(other) == r.t.NodeOf(rank); other++ {
-			if !r.Reaches(rank, other) || !r.Reaches(other, rank) {
-				return false
+		known[r.t.Shape(n)] = true
+		for a := range node.ranks {
+			for b := range node.ranks {
+				if !r.Reaches(int(node.firstRank+a), int(node.firstRank+b)) {
+					return false
+				}
 			}
-		}
-		if last := rank + 1; last == len(r.t.ranks) || r.t.NodeOf(last) != r.t.NodeOf(rank) {
-			byShape[shape] = true
 		}
 	}
 	return true

@@ -2,22 +2,10 @@ package topology
 
 // Root is the PCIe host bridge that the root port above a device stands at, as the file calls it; "" where it does not say. Routes and
 // times do not depend on it.
-func (t *Topology) Root(d DeviceID) string {
-	x := t.devices[d]
-	if x.Node < 0 {
-		return ""
-	}
-	return t.shapes[t.nodes[x.Node].shape].roots[x.Local]
-}
+func (t *Topology) Root(d DeviceID) string { return t.described(d).root }
 
 // Processors are the logical processors of a cpu as ranges (0-47,96-143); "" where the file does not say. Nothing depends on them.
-func (t *Topology) Processors(d DeviceID) string {
-	x := t.devices[d]
-	if x.Node < 0 {
-		return ""
-	}
-	return t.shapes[t.nodes[x.Node].shape].cpus[x.Local]
-}
+func (t *Topology) Processors(d DeviceID) string { return t.described(d).cpus }
 
 // Bridged reports whether a way through one CPU leads between its host bridges (NODE of nvidia-smi topo -m; NCCL has one word for both,
 // PHB, so that no choice depends on it). Where the file does not say, PCIe switches are taken to stand at host bridges of their own,

@@ -214,11 +214,10 @@ func (r *Router) onHostPath(a, b DeviceID) bool {
 	key := r.pairIn(a, b)
 	known, ok := r.onHost[key]
 	if !ok {
-		find := r.spread.find
-		if r.t.devices[a].Kind == GPU && r.t.devices[b].Kind == GPU {
-			find = r.spread.findIndirect // what joins them directly is no PCIe
+		direct := r.t.devices[a].Kind != GPU || r.t.devices[b].Kind != GPU // what joins GPUs directly is no PCIe
+		if known.ok = r.spread.measure(a, b, direct, r.sameNode(a, isHostPath)); known.ok {
+			known.way = r.spread.split(a, b, r.spread.rate)
 		}
-		known.way, known.ok = find(a, b, r.sameNode(a, isHostPath))
 		shift(known.way.hops, -r.t.nodes[r.t.devices[a].Node].firstLink)
 		r.onHost[key] = known
 	}
@@ -226,10 +225,8 @@ func (r *Router) onHostPath(a, b DeviceID) bool {
 }
 
 func (r *Router) pcieKind(p path) RouteKind {
-	n := &r.t.nodes[r.t.devices[r.t.links[p.hops[0].Link].From].Node]
-	noP2P := r.t.shapes[n.shape].noP2P
 	for _, h := range p.hops {
-		if l := &r.t.links[h.Link]; noP2P[r.t.devices[l.From].Local] || noP2P[r.t.devices[l.To].Local] {
+		if l := &r.t.links[h.Link]; r.t.described(l.From).noP2P || r.t.described(l.To).noP2P {
 			return HostStaged
 		}
 	}

@@ -80,7 +80,7 @@ func (r *Router) shapeOf(d DeviceID) *shape {
 }
 
 func (r *Router) nicsOf(d DeviceID) []DeviceID {
-	local := r.shapeOf(d).nics[r.t.devices[d].Local]
+	local := r.t.described(d).nics
 	out := make([]DeviceID, len(local))
 	for i, l := range local {
 		out[i] = r.t.nodes[r.t.devices[d].Node].firstDevice + DeviceID(l)

@@ -5,15 +5,26 @@ import "slices"
 // shape is a template expanded: the devices and links of one node, numbered locally.
 type shape struct {
 	template string
-	ids      []string
-	devices  []Device         // Node unset
-	noP2P    []bool           // per device: a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
-	roots    map[int32]string // the PCIe host bridges above devices that name one
-	cpus     map[int32]string // the logical processors of cpus that name them
-	graph                     // of devices by local number
+	devices  []shapeDevice
+	graph    // of devices by local number
 	local    map[string]int32
-	nics     [][]int32 // per device that holds a rank: its NICs
 	ranks    []int32
+}
+
+// shapeDevice is a device of a template.
+type shapeDevice struct {
+	Device // Node unset
+	id     string
+	at     pos     // where the file describes it, or uses the template that does
+	noP2P  bool    // a CPU through which, or a GPU to which, PCIe peer-to-peer does not work
+	root   string  // the PCIe host bridge above it; "" where the file does not say
+	cpus   string  // of a cpu: its logical processors; "" where the file does not say
+	nics   []int32 // of one that holds a rank
+}
+
+func (d *shapeDevice) equal(o *shapeDevice) bool {
+	return d.Device == o.Device && d.id == o.id && d.noP2P == o.noP2P && d.root == o.root && d.cpus == o.cpus &&
+		slices.Equal(d.nics, o.nics)
 }
 
 // shaper expands one template.
@@ -46,7 +57,7 @@ func (x *shaper) spend(p pos, n int) bool {
 }
 
 func (x *shaper) expand() *shape {
-	x.s = &shape{template: x.t.Name, local: map[string]int32{}, roots: map[int32]string{}, cpus: map[int32]string{}}
+	x.s = &shape{template: x.t.Name, local: map[string]int32{}}
 	x.budget = maxWork
 	for _, d := range x.t.Devices {
 		x.addDevices(d)
@@ -98,6 +109,7 @@ func (x *shaper) addDevices(d deviceSpec) {
 		return
 	}
 	model := x.modelOf(d)
+	x.s.devices = slices.Grow(x.s.devices, len(ids))
 	for _, id := range ids {
 		if _, twice := x.s.local[id]; twice {
 			x.AddAt(d.Pos, "device %s is defined twice", id)
@@ -105,15 +117,8 @@ func (x *shaper) addDevices(d deviceSpec) {
 		}
 		n := int32(len(x.s.devices))
 		x.s.local[id] = n
-		x.s.ids = append(x.s.ids, id)
-		x.s.devices = append(x.s.devices, Device{Kind: d.Kind, Local: n, Model: model})
-		x.s.noP2P = append(x.s.noP2P, (d.Kind == CPU || d.Kind == GPU) && !d.P2P)
-		if d.Root != "" {
-			x.s.roots[n] = d.Root
-		}
-		if d.CPUs != "" {
-			x.s.cpus[n] = d.CPUs
-		}
+		x.s.devices = append(x.s.devices, shapeDevice{Device: Device{Kind: d.Kind, Local: n, Model: model}, id: id, at: d.Pos,
+			noP2P: (d.Kind == CPU || d.Kind == GPU) && !d.P2P, root: d.Root, cpus: d.CPUs})
 		if d.Kind.HoldsRank() {
 			x.s.ranks = append(x.s.ranks, n)
 		}
@@ -172,8 +177,8 @@ func (x *shaper) index() {
 		k := key{l.From, l.To, l.Class}
 		if i, ok := first[k]; ok {
 			if merged[i].Count += l.Count; merged[i].Count > maxCount {
-				x.AddAt(x.t.Pos, "template %s: %s and %s are joined by more than %d links", x.t.Name, x.s.ids[l.From], x.s.ids[l.To],
-					maxCount)
+				x.AddAt(x.t.Pos, "template %s: %s and %s are joined by more than %d links", x.t.Name, x.s.devices[l.From].id,
+					x.s.devices[l.To].id, maxCount)
 				merged[i].Count = maxCount
 			}
 			continue
@@ -187,5 +192,7 @@ func (x *shaper) index() {
 // HasStaged reports whether PCIe peer-to-peer fails between some devices, so that ranks may have to exchange data through
 // host memory.
 func (t *Topology) HasStaged() bool {
-	return slices.ContainsFunc(t.shapes, func(s *shape) bool { return slices.Contains(s.noP2P, true) })
+	return slices.ContainsFunc(t.shapes, func(s *shape) bool {
+		return slices.ContainsFunc(s.devices, func(d shapeDevice) bool { return d.noP2P })
+	})
 }

@@ -27,11 +27,12 @@ func (x *shaper) addLinks(l linkSpec) {
 
 func (x *shaper) connect(l linkSpec, class, a, b int32, count int) {
 	if a == b {
-		x.AddAt(l.Pos, "link: %s is linked to itself", x.s.ids[a])
+		x.AddAt(l.Pos, "link: %s is linked to itself", x.s.devices[a].id)
 		return
 	}
 	if count > maxCount {
-		x.AddAt(l.Pos, "link: %s and %s are joined by %d links; at most %d can be", x.s.ids[a], x.s.ids[b], count, maxCount)
+		x.AddAt(l.Pos, "link: %s and %s are joined by %d links; at most %d can be", x.s.devices[a].id,
+			x.s.devices[b].id, count, maxCount)
 		return
 	}
 	x.s.links = append(x.s.links, Link{From: DeviceID(a), To: DeviceID(b), Class: class, Count: int32(count)})

@@ -79,14 +79,6 @@ func (s *spreader) find(src, dst DeviceID, allow func(DeviceID) bool) (path, boo
 	return s.split(src, dst, s.rate), true
 }
 
-// findIndirect does so over at least one of those devices, whatever links src and dst have to one another.
-func (s *spreader) findIndirect(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {
-	if !s.measure(src, dst, false, allow) {
-		return path{}, false
-	}
-	return s.split(src, dst, s.rate), true
-}
-
 // findFitting does so in proportion to what can go on behind the links as well, so that a
 // slow link near dst gets less, as one near src does.
 func (s *spreader) findFitting(src, dst DeviceID, allow func(DeviceID) bool) (path, bool) {

@@ -20,25 +20,7 @@ func (b *builder) origin(d DeviceID) pos {
 	if dev.Node < 0 {
 		return b.t.fabricOf(d).spec.levelOf(dev.Kind)
 	}
-	s := b.t.shapes[b.t.nodes[dev.Node].shape]
-	for _, t := range b.f.Templates {
-		if o, ok := b.used[t.Name]; ok && o.name == s.template {
-			return o.at
-		}
-		if t.Name != s.template {
-			continue
-		}
-		for _, spec := range t.Devices {
-			ids, _ := expandIDs(spec.ID)
-			for _, id := range ids {
-				if id == s.ids[dev.Local] {
-					return spec.Pos
-				}
-			}
-		}
-		return t.Pos
-	}
-	return b.f.Pos
+	return b.t.described(d).at
 }
 
 // levelOf is where the fabric's level of a kind is described.
@@ -117,7 +99,7 @@ func (b *builder) checkReturnRoutes() {
 		for _, l := range s.links {
 			if component[l.From] != component[l.To] {
 				b.AddAt(b.origin(n.firstDevice+l.From), "link %s->%s has no way back: drop duplex: false, or give the other direction too",
-					s.ids[l.From], s.ids[l.To])
+					s.devices[l.From].id, s.devices[l.To].id)
 			}
 		}
 	}
