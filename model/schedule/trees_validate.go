@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,7 +30,11 @@ func (s *Schedule) validateTrees(ch *Channel) error {
 		if x.Root < 0 || int(x.Root) >= s.Spec.Ranks || x.Weight < 1 || int(x.Weight) > ch.Chunks || int(x.Weight)%t.pieces() != 0 {
 			return fmt.Errorf("tree %d: root %d or weight %d is out of range, or no multiple of the pieces", i, x.Root, x.Weight)
 		}
-		if err := cmp.Or(x.validateParents(s.Spec.Ranks), x.validateLevels(t.Join, ordered)); err != nil {
+		err := x.validateParents(s.Spec.Ranks)
+		if err == nil { // levels are looked up by parents
+			err = x.validateLevels(t.Join, ordered)
+		}
+		if err != nil {
 			return fmt.Errorf("tree %d: %w", i, err)
 		}
 		units[x.Root] += int64(x.Weight)
