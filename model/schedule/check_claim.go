@@ -35,43 +35,39 @@ func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32)
 
 // Outline is a hash of a rank's programs in a channel as far as time goes (see BearsOut), its peers being called by names. Programs that
 // a permutation makes of one another have one outline wherever it leaves names as they are.
-func (x *Expander) Outline(channel int, rank int32, name []int32) (out uint64) {
-	m := relabelling{rank: func(rank int32) int32 { return name[rank] }}
-	var ops []Op
+func (x *Expander) Outline(channel int, rank int32, name []int32) uint64 {
+	return x.outlines(new([]Op), channel, rank, &relabelling{rank: func(rank int32) int32 { return name[rank] }})[0]
+}
+
+// outlines are hashes of a rank's programs in a channel, relabelled in each of some ways.
+func (x *Expander) outlines(ops *[]Op, channel int, rank int32, ways ...*relabelling) []uint64 {
+	out := make([]uint64, len(ways))
 	for p := range x.s.Channels[channel].Phases {
-		ops = x.AppendProgram(ops[:0], channel, p, int(rank))
-		out = symmetry.Mix(out, m.outline(ops))
+		*ops = x.AppendProgram((*ops)[:0], channel, p, int(rank))
+		for i, m := range ways {
+			out[i] = symmetry.Mix(out[i], m.outline(*ops))
+		}
 	}
 	return out
 }
 
 // bearsOut is BearsOut for relabellings; none is the one that leaves everything where it is.
 func (x *Expander) bearsOut(channel int, ranks []int32, none relabelling, by []relabelling) bool {
+	ways := []*relabelling{&none}
+	for i := range by {
+		ways = append(ways, &by[i])
+	}
+	var ops []Op
 	known := map[int32]uint64{} // by rank: its programs as they are
-	moved := make([]uint64, len(by))
-	var ops, image []Op
 	for _, r := range ranks {
-		clear(moved)
-		same := uint64(0)
-		for p := range x.s.Channels[channel].Phases {
-			ops = x.AppendProgram(ops[:0], channel, p, int(r))
-			same = symmetry.Mix(same, none.outline(ops))
-			for i := range by {
-				moved[i] = symmetry.Mix(moved[i], by[i].outline(ops))
-			}
-		}
-		known[r] = same
+		moved := x.outlines(&ops, channel, r, ways...)
+		known[r] = moved[0]
 		for i := range by {
 			q := by[i].rank(r)
-			other, ok := known[q]
-			if !ok {
-				for p := range x.s.Channels[channel].Phases {
-					image = x.AppendProgram(image[:0], channel, p, int(q))
-					other = symmetry.Mix(other, none.outline(image))
-				}
-				known[q] = other
+			if _, ok := known[q]; !ok {
+				known[q] = x.outlines(&ops, channel, q, &none)[0]
 			}
-			if none.wild || by[i].wild || moved[i] != other {
+			if none.wild || by[i].wild || moved[i+1] != known[q] {
 				return false
 			}
 		}

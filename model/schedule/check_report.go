@@ -70,23 +70,20 @@ func (k *checker) unmatched() error {
 	return k.fail(int(c.src), int(k.queues[c].first().op), "rank %d never receives it", c.dst)
 }
 
+// inWords are operations in words, of: source, destination, peer, peers, number of summands.
+var inWords = [...]string{
+	Send:         "send %[1]v to rank %[3]d",
+	Recv:         "recv %[2]v from rank %[3]d",
+	RecvReduce:   "recv_reduce %[2]v from rank %[3]d onto %[1]v",
+	Copy:         "copy %[1]v to %[2]v",
+	Reduce:       "reduce %[5]d places into %[2]v",
+	Multicast:    "multicast %[1]v to ranks %[4]v",
+	SwitchReduce: "switch_reduce from ranks %[4]v onto %[1]v into %[2]v",
+}
+
 // String is the operation in words.
 func (op Op) String() string {
-	switch op.Kind {
-	case Send:
-		return fmt.Sprintf("send %v to rank %d", op.Src, op.Peer)
-	case Recv:
-		return fmt.Sprintf("recv %v from rank %d", op.Dst, op.Peer)
-	case RecvReduce:
-		return fmt.Sprintf("recv_reduce %v from rank %d onto %v", op.Dst, op.Peer, op.Src)
-	case Copy:
-		return fmt.Sprintf("copy %v to %v", op.Src, op.Dst)
-	case Multicast:
-		return fmt.Sprintf("multicast %v to ranks %v", op.Src, op.Peers)
-	case SwitchReduce:
-		return fmt.Sprintf("switch_reduce from ranks %v onto %v into %v", op.Peers, op.Src, op.Dst)
-	}
-	return fmt.Sprintf("reduce %d places into %v", len(op.Srcs), op.Dst)
+	return fmt.Sprintf(inWords[op.Kind], op.Src, op.Dst, op.Peer, op.Peers, len(op.Srcs))
 }
 
 // String is the place, e.g. output[3] or input[0+4×2].

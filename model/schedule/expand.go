@@ -83,8 +83,7 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		return e.ops
 	}
 	for _, at := range x.index[channel][phase].of(rank) {
-		g := &ph.Groups.List[at.group]
-		e.member = member{group: g, chunks: ch.Chunks, pos: int(at.pos), size: len(g.Ranks)}
+		e.member = listMember(&ph.Groups.List[at.group], ch.Chunks, at.pos)
 		generate(&e)
 	}
 	return e.ops
@@ -120,7 +119,7 @@ const (
 var generators = map[string]map[collective.Kind]func(*emitter){
 	GenRing: {
 		collective.ReduceScatter: ringReduceScatter, collective.AllGather: ringAllGather,
-		collective.AllReduce: ringAllReduce, collective.Broadcast: ringBroadcast, collective.Reduce: ringReduce,
+		collective.AllReduce: ringAllReduce, collective.Broadcast: treeBroadcast, collective.Reduce: treeReduce,
 	},
 	GenDirect: {
 		collective.AllGather: directAllGather, collective.ReduceScatter: directReduceScatter,

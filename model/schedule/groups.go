@@ -134,6 +134,11 @@ func (m *member) spans(from, count int, visit func(ChunkSet)) {
 	}
 }
 
+// listMember is a rank's view of a listed group, at a position of it.
+func listMember(g *Group, chunks int, pos int32) member {
+	return member{group: g, chunks: chunks, pos: int(pos), size: len(g.Ranks)}
+}
+
 // gridMember is a rank's view of its group in a grid.
 func gridMember(g *Grid, chunks, rank int) member {
 	m := member{grid: g, chunks: chunks, size: int(g.Dims[g.Axis]), coord: make([]int32, len(g.Dims)), stride: 1}

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -47,10 +46,16 @@ type kindMoves struct {
 	start   []int32   // by band and node: its first chunk; and behind the last one
 	segment []int32   // by chunk: the number of its band and node
 	uses    []chunkUse
+
+	// Of operations that stay where they are: what they do, whoever their peers are, and whether they may.
+	does relabelling
+	may  map[uint64]bool
 }
 
 func newKindMoves(k *Kinds) *kindMoves {
-	m := &kindMoves{Kinds: k, nodesOf: make([][]int32, len(k.Of)), rank0: []int32{0}, start: []int32{0}}
+	m := &kindMoves{Kinds: k, nodesOf: make([][]int32, len(k.Of)), rank0: []int32{0}, start: []int32{0},
+		may:  map[uint64]bool{},
+		does: relabelling{rank: func(int32) int32 { return 0 }, chunk: stay, copies: maxScratch, sets: map[ChunkSet]uint64{}}}
 	for node, kind := range k.Nodes {
 		m.pos = append(m.pos, int32(len(m.nodesOf[kind])))
 		m.nodesOf[kind] = append(m.nodesOf[kind], int32(node))
@@ -220,12 +225,11 @@ func (m *kindMoves) setTo(s ChunkSet, to permutation) ChunkSet {
 func (k *Kinds) validatePrograms(ch *Channel) error {
 	m := newKindMoves(k)
 	ranks := m.originals()
-	known := map[string]bool{}
 	var ops []Op
 	for p := range ch.Phases {
 		for i := range ch.Phases[p].programs() {
 			ops = ch.Phases[p].appendProgram(ops[:0], i)
-			if node := m.node[ranks[i]]; len(m.nodesOf[k.Nodes[node]]) > 1 && !m.movable(ops, known) {
+			if node := m.node[ranks[i]]; len(m.nodesOf[k.Nodes[node]]) > 1 && !m.movable(ops) {
 				return fmt.Errorf("phase %d: rank %d: chunks are neither of one node each nor the same of all nodes of a kind", p, ranks[i])
 			}
 		}
@@ -234,8 +238,8 @@ func (k *Kinds) validatePrograms(ch *Channel) error {
 }
 
 // movable reports whether what stays where it is in a program may; what is known is not looked up
-// again.
-func (m *kindMoves) movable(ops []Op, known map[string]bool) bool {
+// again, by what operations do, whoever their peers are: others do the same with the same chunks.
+func (m *kindMoves) movable(ops []Op) bool {
 	ok := true
 	m.parts(ops, func(part []Op, stay bool) {
 		if !stay {
@@ -244,29 +248,13 @@ func (m *kindMoves) movable(ops []Op, known map[string]bool) bool {
 			}
 			return
 		}
-		key := signature(part)
-		if _, seen := known[key]; !seen {
-			known[key] = m.preserved(part)
+		key := m.does.outline(part)
+		if _, seen := m.may[key]; !seen {
+			m.may[key] = m.preserved(part)
 		}
-		ok = ok && known[key]
+		ok = ok && m.may[key] && !m.does.wild
 	})
 	return ok
-}
-
-// signature is what operations do, whoever their peers are: others do the same with the same chunks.
-func signature(part []Op) string {
-	var b []byte
-	for i := range part {
-		op := &part[i]
-		b = append(b, byte(op.Kind), byte(len(op.Srcs)), byte(len(op.Srcs)>>8), byte(len(op.Srcs)>>16))
-		for _, l := range op.places() {
-			b = append(b, byte(l.Buf))
-			for _, x := range [...]int32{l.Set.First, l.Set.Count, l.Set.Stride, l.Set.Outer, l.Set.OuterStride} {
-				b = binary.LittleEndian.AppendUint32(b, uint32(x))
-			}
-		}
-	}
-	return string(b)
 }
 
 // preserved reports whether permutations leave operations as they are together: what these do with the

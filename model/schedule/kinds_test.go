@@ -156,10 +156,10 @@ func TestOrderOfWhatStays(t *testing.T) {
 	program := func(first, last int32) Program {
 		return Program{fromPeer(One(first), One(2*copies)), fromPeer(Range(2, 2), Range(2*copies, 2)), fromPeer(One(last), One(2*copies+1))}
 	}
-	if m.movable(program(0, 1), map[string]bool{}) {
+	if m.movable(program(0, 1)) {
 		t.Error("chunks of one node end with what is stored last, those of the other with what is stored first")
 	}
-	if both := (Program{fromPeer(Range(0, 2), Range(2*copies, 2))}); !m.movable(both, map[string]bool{}) {
+	if both := (Program{fromPeer(Range(0, 2), Range(2*copies, 2))}); !m.movable(both) {
 		t.Error("what is the same for both is refused")
 	}
 }

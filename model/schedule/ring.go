@@ -2,7 +2,8 @@ package schedule
 
 // Ring algorithms: each rank talks to the next one only. Patarasuk, Yuan, "Bandwidth
 // optimal all-reduce algorithms for clusters of workstations", JPDC 2009. n−1 steps
-// for reduce-scatter and for all-gather; bandwidth-optimal on a ring of equal links.
+// for reduce-scatter and for all-gather; bandwidth-optimal on a ring of equal links. Broadcast
+// and reduce are those of trees, on chains from and to the root: slices keep all links busy.
 
 // ringReduceScatter: part p travels from rank p+1 around to rank p, growing by one
 // contribution a hop.
@@ -44,37 +45,4 @@ func ringAllReduce(e *emitter) {
 	e.ph = &ag
 	ringAllGather(e)
 	e.ph = whole
-}
-
-// ringBroadcast is a chain from the root; slices keep all of its links busy.
-func ringBroadcast(e *emitter) {
-	d := e.off(-e.ph.Root) // distance behind the root
-	from := at(e.ph.Src, e.whole())
-	if d > 0 {
-		from = at(e.ph.Dst, e.whole())
-		e.recv(e.off(-1), from)
-	}
-	if d < e.size-1 {
-		e.send(e.off(1), from)
-	}
-	if d == 0 {
-		e.copy(from, at(e.ph.Dst, e.whole()))
-	}
-}
-
-// ringReduce is a chain that ends at the root.
-func ringReduce(e *emitter) {
-	d := e.off(-e.ph.Root - 1) // 0 behind the root, size−1 at the root
-	cur := at(e.ph.Src, e.whole())
-	if d > 0 {
-		to := e.ph.Acc
-		if d == e.size-1 {
-			to = e.ph.Dst
-		}
-		e.recvReduce(e.off(-1), cur, at(to, e.whole()))
-		cur = at(to, e.whole())
-	}
-	if d < e.size-1 {
-		e.send(e.off(1), cur)
-	}
 }

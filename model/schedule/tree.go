@@ -3,8 +3,8 @@ package schedule
 import "slices"
 
 // Tree algorithms: data goes down from the root, or sums go up to it; with slices both
-// are pipelined. Trees are given by Parents (double binary trees, packed trees), or
-// are k-nomial of Radix k: Thakur, Rabenseifner, Gropp, "Optimization of collective
+// are pipelined. Trees are given by Parents (double binary trees, packed trees), are the
+// chain that is left of a ring, or are k-nomial of Radix k: Thakur, Rabenseifner, Gropp, "Optimization of collective
 // communication operations in MPICH", 2005 (k = 2: binomial, ⌈log₂ n⌉ steps).
 
 func treeBroadcast(e *emitter) {
@@ -39,15 +39,25 @@ func treeReduce(e *emitter) {
 
 // parent is the position above, −1 at the root.
 func (e *emitter) parent() int {
-	if e.ph.Parents != nil {
-		return int(e.ph.Parents[e.pos])
-	}
 	v := e.off(-e.ph.Root)
-	if v == 0 {
+	switch {
+	case e.ph.Gen == GenTree && e.ph.Parents != nil:
+		return int(e.ph.Parents[e.pos])
+	case v == 0:
 		return -1
+	case e.ph.Gen == GenRing:
+		return e.off(-e.down())
 	}
 	mask := e.knomialLevel(v)
 	return (v - v%(mask*e.ph.Radix) + e.ph.Root) % e.size
+}
+
+// down is how far the next position down a chain is: data go round a ring forwards, to the root and from it.
+func (e *emitter) down() int {
+	if e.ph.Op.Reduces() {
+		return -1
+	}
+	return 1
 }
 
 // knomialLevel is the power of the radix at which v (≠ 0) hangs below its parent.
@@ -62,11 +72,17 @@ func (e *emitter) knomialLevel(v int) int {
 // children are the positions below, in order of growing subtrees.
 func (e *emitter) children() []int {
 	var out []int
-	if e.ph.Parents != nil {
+	switch {
+	case e.ph.Gen == GenTree && e.ph.Parents != nil:
 		for p, parent := range e.ph.Parents {
 			if int(parent) == e.pos {
 				out = append(out, p)
 			}
+		}
+		return out
+	case e.ph.Gen == GenRing:
+		if next := e.off(e.down()); next != e.ph.Root {
+			out = append(out, next)
 		}
 		return out
 	}

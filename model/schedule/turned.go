@@ -27,8 +27,7 @@ func (x *Expander) Turned(channel, phase, rank int) (Turned, bool) {
 		if len(places) != 1 || ph.Groups.List[places[0].group].Parts != nil {
 			return Turned{}, false
 		}
-		g := &ph.Groups.List[places[0].group]
-		m = member{group: g, chunks: ch.Chunks, pos: int(places[0].pos), size: len(g.Ranks)}
+		m = listMember(&ph.Groups.List[places[0].group], ch.Chunks, places[0].pos)
 	}
 	return Turned{TurnedGroup{m.size, m.whole().Len()}, m}, true
 }
