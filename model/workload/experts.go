@@ -113,9 +113,10 @@ func (l *layer) shared(x shape) *ffn {
 
 func (l *layer) expertsForward(x shape) []Step {
 	y, n := l.expertShape(&x)
-	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
+	expert, apart := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false), l.expertOperators(&y, false)
+	network := slices.Concat(expert.up.forward(), apart.clamp, []Step{expert.act}, expert.down.forward(), apart.bias)
 	steps := append([]Step{l.router(&x)}, l.launched(&x, n, 2, l.dispatch(&x, "dispatch", l.m.dispatched(&x)),
-		grouped(expert.forward(), n), l.dispatch(&x, "combine", x.e))...)
+		grouped(network, n), l.dispatch(&x, "combine", x.e))...)
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).forward()...)
 	}
@@ -124,9 +125,10 @@ func (l *layer) expertsForward(x shape) []Step {
 
 func (l *layer) expertsBackward(x shape) []Step {
 	y, n := l.expertShape(&x)
-	expert := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false)
+	expert, apart := l.m.ffnOf(&y, "experts", float64(l.m.ExpertFFN), false), l.expertOperators(&y, true)
+	network := slices.Concat(apart.bias, expert.down.backward(), []Step{expert.actBack}, apart.clamp, expert.up.backward())
 	steps := append(l.launched(&x, n, 4, l.dispatch(&x, "combine backward", l.m.dispatched(&x)),
-		grouped(expert.backward(), n), l.dispatch(&x, "dispatch backward", x.e)), l.router(&x), l.router(&x))
+		grouped(network, n), l.dispatch(&x, "dispatch backward", x.e)), l.router(&x), l.router(&x))
 	if l.m.SharedExperts > 0 {
 		steps = append(steps, l.shared(x).backward()...)
 	}

@@ -28,10 +28,12 @@ type Framework struct {
 	Operators bool `file:"selective_operators"`
 	Modules   bool `file:"selective_modules"` // selective recomputation repeats norms and activations as well
 	// Separate says that biases, dropout, masks and scales of attention, and transposes are kernels of their own.
-	Separate     bool `file:"separate_kernels"`
-	PlainLoss    bool `file:"plain_loss"`               // the loss keeps logits and their gradients in 16 bits and in FP32
-	TensorPieces int  `file:"tensor_pieces,lo=2,hi=64"` // that the tensor axis exchanges beside products; 0: before and after them
-	ContextRing  bool `file:"context_ring"`             // keys and values go round the context axis beside attention
+	Separate bool `file:"separate_kernels"`
+	// ExpertOperators says that what experts add to products and gated activations (biases, clamps) are PyTorch's operators one by one.
+	ExpertOperators bool `file:"expert_operators"`
+	PlainLoss       bool `file:"plain_loss"`               // the loss keeps logits and their gradients in 16 bits and in FP32
+	TensorPieces    int  `file:"tensor_pieces,lo=2,hi=64"` // that the tensor axis exchanges beside products; 0: before and after them
+	ContextRing     bool `file:"context_ring"`             // keys and values go round the context axis beside attention
 	// ExpertOverlap is the share of the tokens' exchange that is hidden where it goes on beside another micro-batch; 0: all.
 	ExpertOverlap float64 `file:"expert_overlap,lo=0,hi=1"`
 	ExpertLaunch  Shares  `file:"expert_launch_us,lo=0,hi=1e6"` // microseconds for each product of each local expert, on the host

@@ -174,7 +174,8 @@ func Repeated(b Block, s Sharding, batch float64, r Recompute) []Step {
 		}
 		var out []Step
 		for _, step := range b.Forward(s, batch) {
-			cheap := s.By != nil && s.By.Modules && slices.Contains([]gpu.Kernel{gpu.Norm, gpu.RMSNorm, gpu.Activation}, step.Kernel)
+			cheap := s.By != nil && s.By.Modules &&
+				(step.activates || slices.Contains([]gpu.Kernel{gpu.Norm, gpu.RMSNorm, gpu.Activation}, step.Kernel))
 			if step.core && step.Do != Attend || cheap { // fused attention repeats its scores anyway
 				out = append(out, step)
 			}

@@ -147,13 +147,12 @@ func (m *Transformer) ffnOf(x *shape, name string, f float64, cut bool) *ffn {
 	if cut {
 		width /= x.t
 	}
-	up := width
 	if m.Gated { // reads two, writes one; backward reads three, writes two
-		up, reads, back = 2*width, 3, 5
+		reads, back = 3, 5
 	}
 	bytes := x.tokens * width * x.e
 	return &ffn{
-		up: linear{x: x, name: name + " up", m: x.tokens, n: up, k: h, columns: cut, frozen: m.Adapter > 0,
+		up: linear{x: x, name: name + " up", m: x.tokens, n: m.widened(width), k: h, columns: cut, frozen: m.Adapter > 0,
 			adapter: float64(m.Adapter), bias: m.Bias},
 		down: linear{x: x, name: name + " down", m: x.tokens, n: h, k: width, rows: cut, frozen: m.Adapter > 0,
 			adapter: float64(m.Adapter), bias: m.Bias},

@@ -16,6 +16,7 @@ type Transformer struct {
 	Positions  int  `file:"positions"` // learned position (and segment) embeddings; 0: rotary
 	Tied       bool `file:"tied"`      // input and output embedding are one matrix
 	Bias       bool `file:"bias"`
+	Clamped    bool `file:"clamped"`  // both inputs of a gated activation are clamped before it
 	RMSNorm    bool `file:"rms_norm"` // no mean and no bias
 	Causal     bool `file:"causal,default=true"`
 	Dropout    bool `file:"dropout"`
@@ -94,6 +95,14 @@ func (m *Transformer) attentionParameters(tensor int) float64 {
 	return n
 }
 
+// widened is what the first product of a feed-forward network of width f makes.
+func (m *Transformer) widened(f float64) float64 {
+	if m.Gated {
+		return 2 * f
+	}
+	return f
+}
+
 // ffnParameters are those of one feed-forward network of width f.
 func (m *Transformer) ffnParameters(f, tensor float64) float64 {
 	h := float64(m.Hidden)
@@ -103,7 +112,7 @@ func (m *Transformer) ffnParameters(f, tensor float64) float64 {
 	}
 	n /= tensor
 	if m.Bias {
-		n += f/tensor + h
+		n += m.widened(f)/tensor + h
 	}
 	return n
 }

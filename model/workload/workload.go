@@ -136,6 +136,7 @@ type Step struct {
 	Beside    bool        // all of its pass, and of another micro-batch's, hides it
 	Routing   *Routing    // of an all-to-all of tokens
 	ofWeights bool        // the product that makes their gradient
+	activates bool        // with the activation, and again where that is computed again
 	core      bool        // of the attention between its products: what selective recomputation repeats
 }
 
