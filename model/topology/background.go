@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"railyard/model/units"
@@ -74,7 +75,6 @@ func (t *Topology) takenBy(traffic []Background) (map[LinkID]float64, []error) {
 		bundles, err := t.loaded(b)
 		if err != nil {
 			errs = append(errs, err)
-			continue
 		}
 		for _, links := range bundles {
 			if err := t.take(taken, links, b); err != nil {
@@ -98,37 +98,24 @@ func (t *Topology) loaded(b Background) ([][]LinkID, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.carrying(b, from, bundles)
-}
-
-// carrying are those of the links that have the class and the lane.
-func (t *Topology) carrying(b Background, from DeviceID, bundles [][]LinkID) ([][]LinkID, error) {
-	var out [][]LinkID
-	var there LinkID = NoLink
-	for _, bundle := range bundles {
-		var links []LinkID
-		for _, l := range bundle {
-			if there = l; b.Class == "" || t.Class(l).Name == b.Class {
-				links = append(links, l)
-			}
-		}
-		if len(links) > 0 {
-			out = append(out, links)
-		}
-	}
-	switch {
-	case there == NoLink:
+	all := slices.Concat(bundles...)
+	if len(all) == 0 {
 		return nil, t.noLink(b.Link, from)
-	case len(out) == 0:
-		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?",
-			b.Link, t.Class(there).Name, t.name, b.Class)
 	}
-	for _, links := range out {
+	for i := range bundles {
+		bundles[i] = slices.DeleteFunc(bundles[i], func(l LinkID) bool { return b.Class != "" && t.Class(l).Name != b.Class })
+	}
+	bundles = slices.DeleteFunc(bundles, func(links []LinkID) bool { return len(links) == 0 })
+	if len(bundles) == 0 {
+		return nil, fmt.Errorf("link %s is %s on %s, not %s: was the load simulated on another machine, or with a load of its own?",
+			b.Link, t.Class(all[len(all)-1]).Name, t.name, b.Class)
+	}
+	for _, links := range bundles {
 		if n := t.parallel(links); b.Lane < 0 || b.Lane > n {
 			return nil, fmt.Errorf("link %s: there is no lane %d, only %d parallel links", b.Link, b.Lane, n)
 		}
 	}
-	return out, nil
+	return bundles, nil
 }
 
 // parallel counts the parallel links of a bundle.

@@ -3,7 +3,7 @@ package topology
 // boxes are the boxes of nodes.
 type boxes struct {
 	of    []int32 // by node
-	count int
+	first []int   // by box: its first rank; and behind the last one
 }
 
 // BoxOf is the box of a rank: consecutive nodes whose GPUs NVSwitches join without links between switches are one, as the trays of an
@@ -15,7 +15,7 @@ func (t *Topology) BoxOf(rank int) int { return t.BoxOfNode(t.NodeOf(rank)) }
 func (t *Topology) BoxOfNode(node int) int { return int(t.boxes().of[node]) }
 
 // NumBoxes is the number of boxes.
-func (t *Topology) NumBoxes() int { return t.boxes().count }
+func (t *Topology) NumBoxes() int { return len(t.boxes().first) - 1 }
 
 func (t *Topology) boxes() boxes {
 	type key struct{}
@@ -24,10 +24,11 @@ func (t *Topology) boxes() boxes {
 		x := boxes{of: make([]int32, len(first))}
 		for n := range first {
 			if n == 0 || first[n] != first[n-1] {
-				x.count++
+				x.first = append(x.first, int(t.nodes[n].firstRank))
 			}
-			x.of[n] = int32(x.count - 1)
+			x.of[n] = int32(len(x.first) - 1)
 		}
+		x.first = append(x.first, len(t.ranks))
 		return x
 	})
 }
@@ -35,22 +36,9 @@ func (t *Topology) boxes() boxes {
 // RankOfNextBox is a rank of the next box, or else of the one before, as near to r's place
 // in its own box as can be: a short route; −1 where there is one box only.
 func (t *Topology) RankOfNextBox(r int) int {
-	first, end := r, r+1
-	for first > 0 && t.BoxOf(first-1) == t.BoxOf(r) {
-		first--
+	box, first := t.BoxOf(r), t.boxes().first
+	if box+1 < t.NumBoxes() {
+		return min(first[box+1]+r-first[box], first[box+2]-1)
 	}
-	for end < t.NumRanks() && t.BoxOf(end) == t.BoxOf(r) {
-		end++
-	}
-	switch {
-	case end < t.NumRanks():
-		last := end
-		for last+1 < t.NumRanks() && t.BoxOf(last+1) == t.BoxOf(end) {
-			last++
-		}
-		return min(end+r-first, last)
-	case first > 0:
-		return first - 1
-	}
-	return -1
+	return first[box] - 1
 }

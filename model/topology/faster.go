@@ -18,22 +18,22 @@ func (t *Topology) Faster(class string, factor float64) (*Topology, error) {
 	if !(factor > 0) || factor > 1000 {
 		return nil, fmt.Errorf("class %s: a factor of %v: it must be above 0 and at most 1000", class, factor)
 	}
-	i := slices.IndexFunc(t.classes, func(c Class) bool { return c.Name == class })
-	if i < 0 || !slices.ContainsFunc(t.links, func(l Link) bool { return l.Class == int32(i) }) {
-		var used []string
-		for i, c := range t.classes {
-			if slices.ContainsFunc(t.links, func(l Link) bool { return l.Class == int32(i) }) {
-				used = append(used, c.Name)
+	i := -1
+	var used []string
+	for k, c := range t.classes {
+		if slices.ContainsFunc(t.links, func(l Link) bool { return l.Class == int32(k) }) {
+			if used = append(used, c.Name); c.Name == class {
+				i = k
 			}
 		}
+	}
+	if i < 0 {
 		return nil, fmt.Errorf("%s has no links of class %q: it has %v", t.name, class, used)
 	}
-	out := *t
-	out.derived = new(derived)
-	out.classes = slices.Clone(t.classes)
-	c := &out.classes[i]
-	c.Rate = max(1, units.Rate(math.Round(float64(c.Rate)*factor)))
-	out.name = fmt.Sprintf("%s with %s × %g", t.name, class, factor)
-	out.hash = out.computeHash()
-	return &out, nil
+	return t.changed(func(out *Topology) {
+		out.classes = slices.Clone(t.classes)
+		c := &out.classes[i]
+		c.Rate = max(1, units.Rate(math.Round(float64(c.Rate)*factor)))
+		out.name = fmt.Sprintf("%s with %s × %g", t.name, class, factor)
+	}), nil
 }

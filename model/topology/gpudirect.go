@@ -90,10 +90,7 @@ func (t *Topology) GDRLevel() RouteKind { return t.gdr }
 
 // WithGDRLevel is the machine with that level.
 func (t *Topology) WithGDRLevel(level RouteKind) *Topology {
-	out := *t
-	out.derived, out.gdr = new(derived), level
-	out.hash = out.computeHash()
-	return &out
+	return t.changed(func(out *Topology) { out.gdr = level })
 }
 
 // GDRLevels are the levels as NCCL_NET_GDR_LEVEL names them.
@@ -105,11 +102,12 @@ func ParseGDRLevel(text string) (level RouteKind, ok bool) {
 	return RouteKind(i), i >= 0 && slices.Contains(GDRLevels, text)
 }
 
-type stagedKey struct{}
-
 // StagedNICs says which ranks reach an adapter of their own by host memory only, at the usual level; "" where there is none,
 // or no other node.
-func (t *Topology) StagedNICs() string { return Once(t, stagedKey{}, t.stagedNICs) }
+func (t *Topology) StagedNICs() string {
+	type key struct{}
+	return Once(t, key{}, t.stagedNICs)
+}
 
 func (t *Topology) stagedNICs() string {
 	if t.NumNodes() < 2 {

@@ -109,12 +109,12 @@ func merge(root, other *yaml.Node, f *file) error {
 	var own file
 	format.Decode(&diagnostics{}, root, &own) // its mistakes are found later
 	for _, c := range f.Classes {
-		if i := slices.IndexFunc(own.Classes, func(x Class) bool { return x.Name == c.Name }); i >= 0 && own.Classes[i] != c {
+		if slices.ContainsFunc(own.Classes, func(x Class) bool { return x.Name == c.Name && x != c }) {
 			return fmt.Errorf("class %s is defined", c.Name)
 		}
 	}
 	for _, m := range f.Models {
-		if i := slices.IndexFunc(own.Models, func(x Model) bool { return x.Name == m.Name }); i >= 0 && own.Models[i] != m {
+		if slices.ContainsFunc(own.Models, func(x Model) bool { return x.Name == m.Name && x != m }) {
 			return fmt.Errorf("model %s is defined", m.Name)
 		}
 	}

@@ -57,11 +57,10 @@ func (t *Topology) NodeName(n int) string { return t.nodes[n].name }
 
 // Lookup finds a device by its name.
 func (t *Topology) Lookup(name string) (DeviceID, bool) {
-	d, ok := Once(t, names{}, t.names)[name]
+	type key struct{}
+	d, ok := Once(t, key{}, t.names)[name]
 	return d, ok
 }
-
-type names struct{}
 
 // names are the devices by name; of a lone node's, also with the node before it.
 func (t *Topology) names() map[string]DeviceID {

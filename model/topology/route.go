@@ -253,7 +253,7 @@ func (r *Router) hostStaged(a, b DeviceID) (Route, bool) {
 
 // overMemory is the way from a device to another of its node over host memory, less what waits for it.
 func (r *Router) overMemory(a, b DeviceID) (path, bool) {
-	return r.overHost(a, func(host DeviceID) (path, bool) {
+	return r.overHost(a, func(a, host DeviceID) (path, bool) {
 		up, ok := r.hostPath(a, host)
 		down, also := r.hostPath(host, b)
 		return join(up, down), ok && also
@@ -277,22 +277,23 @@ func (r *Router) hosts(a DeviceID) (out []DeviceID) {
 
 // ToHost is the way of a rank to the nearest host memory; false where none is known. FromHost is the way back.
 func (r *Router) ToHost(rank int) (Route, bool) {
-	d := r.t.ranks[rank]
-	p, ok := r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(d, host) })
-	return r.finish(p, HostStaged), ok
+	return r.ofHost(rank, func(d, host DeviceID) (path, bool) { return r.hostPath(d, host) })
 }
 
 // FromHost is the way to a rank from the nearest host memory.
 func (r *Router) FromHost(rank int) (Route, bool) {
-	d := r.t.ranks[rank]
-	p, ok := r.overHost(d, func(host DeviceID) (path, bool) { return r.hostPath(host, d) })
+	return r.ofHost(rank, func(d, host DeviceID) (path, bool) { return r.hostPath(host, d) })
+}
+
+func (r *Router) ofHost(rank int, way func(d, host DeviceID) (path, bool)) (Route, bool) {
+	p, ok := r.overHost(r.t.ranks[rank], way)
 	return r.finish(p, HostStaged), ok
 }
 
 // overHost is the shortest of the ways of a device to, from or over host memories of its node.
-func (r *Router) overHost(d DeviceID, way func(host DeviceID) (path, bool)) (best path, found bool) {
+func (r *Router) overHost(d DeviceID, way func(d, host DeviceID) (path, bool)) (best path, found bool) {
 	for _, host := range r.hosts(d) {
-		if p, ok := way(host); ok && (!found || len(p.hops) < len(best.hops)) {
+		if p, ok := way(d, host); ok && (!found || len(p.hops) < len(best.hops)) {
 			best, found = p, true
 		}
 	}

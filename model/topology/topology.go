@@ -51,6 +51,15 @@ type fabricInfo struct {
 	levels      []tierLevel // innermost first
 }
 
+// changed is a copy of which something is other than in the file.
+func (t *Topology) changed(change func(*Topology)) *Topology {
+	out := *t
+	out.derived = new(derived)
+	change(&out)
+	out.hash = out.computeHash()
+	return &out
+}
+
 // Name is the topology's name.
 func (t *Topology) Name() string { return t.name }
 
