@@ -127,8 +127,6 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 // shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares. They are valid until it is
 // called again.
 func (r *Router) shared(t *Team) ([]Route, *teamShares, error) {
-	r.lending, r.lent = true, r.lent[:0]
-	defer func() { r.lending = false }()
 	routes := make([]Route, len(t.Peers))
 	for i := range routes {
 		var err error

@@ -62,7 +62,7 @@ func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
 		p, ok := r.spread.findFitting(from, to, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
 		return p, len(p.hops), ok
 	})
-	p.hops = r.copied(p.hops)
+	p.hops = slices.Clone(p.hops)
 	for i := range p.hops {
 		h := &p.hops[i]
 		switch l := &r.t.links[h.Link]; {

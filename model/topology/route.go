@@ -31,8 +31,6 @@ type Router struct {
 
 	networks []int32    // by rank, once asked for: see Reaches
 	team     teamShares // of the team asked for last
-	lending  bool       // routes are forgotten before the next team is asked for: their hops are lent
-	lent     []Hop
 }
 
 type nodePair struct {
@@ -121,19 +119,9 @@ func (r *Router) nodeRoute(a, b DeviceID) (Route, bool) {
 		return Route{}, false
 	}
 	out := c.way
-	out.Hops = r.copied(out.Hops)
+	out.Hops = slices.Clone(out.Hops)
 	shift(out.Hops, n.firstLink)
 	return out, true
-}
-
-// copied are hops that the caller may change.
-func (r *Router) copied(hops []Hop) []Hop {
-	if !r.lending {
-		return slices.Clone(hops)
-	}
-	first := len(r.lent)
-	r.lent = append(r.lent, hops...)
-	return slices.Clip(r.lent[first:])
 }
 
 func shift(hops []Hop, by LinkID) {
