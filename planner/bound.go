@@ -30,7 +30,6 @@ type Bounds struct {
 	crossings map[[2]int]float64    // by node and direction: bytes/s
 	outlines  map[string][]*outline // by algorithm
 	of        map[*schedule.Schedule]*outline
-	teams     map[string]map[[2]int32]*routeCost
 	cuts      cuts
 }
 
@@ -38,7 +37,7 @@ type Bounds struct {
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
 		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, of: map[*schedule.Schedule]*outline{},
-		teams: map[string]map[[2]int32]*routeCost{}, cuts: cuts{number: map[cutKey]int32{}}}
+		cuts: cuts{number: map[cutKey]int32{}}}
 }
 
 // leastAlpha is the smallest α of a profile.

@@ -2,12 +2,9 @@ package planner
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -62,8 +59,7 @@ type nodeView struct {
 	ranks   []int
 	between topology.Medium // of messages between nodes
 	ops     []schedule.Op
-	onto    map[loadKey][]float64   // messages, by the number of the cut
-	teams   map[[2]int32]*routeCost // of the phase at hand; nil: none
+	onto    map[loadKey][]float64 // messages, by the number of the cut
 }
 
 // cutKey is a link, or all links out of the node (−1) or into it (−2).
@@ -75,7 +71,6 @@ const outOfNode, intoNode cutKey = -1, -2
 type loadKey struct {
 	channel, chunks int
 	medium          topology.Medium
-	inSwitch        bool // copied or added up by switches
 }
 
 // anyMedium stands for the most efficient one.
@@ -106,12 +101,11 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 
 // connBound is a connection: how many messages it carries a slice, by chunks in them.
 type connBound struct {
-	channel  int
-	medium   topology.Medium
-	inSwitch bool
-	latency  units.Time
-	rate     float64
-	sizes    []sizeCount
+	channel int
+	medium  topology.Medium
+	latency units.Time
+	rate    float64
+	sizes   []sizeCount
 }
 
 type sizeCount struct {
@@ -122,13 +116,14 @@ type sizeCount struct {
 // phase is the connections of the node's programs in a phase, alike ones once; it
 // counts what they load.
 func (n *nodeView) phase(channel, phase int) []connBound {
+	ph := &n.s.Channels[channel].Phases[phase]
+	inNetwork := ph.InNetwork()
 	var out []connBound
 	seen := map[string]bool{}
-	n.teams = n.teamRoutes(channel, phase)
 	for _, r := range n.ranks {
 		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
-		uses := connsOf(n.ops)
-		if ph := &n.s.Channels[channel].Phases[phase]; ph.Gen == schedule.GenTrees && ph.Level == 0 {
+		uses := connsOf(n.ops, inNetwork)
+		if ph.Gen == schedule.GenTrees && ph.Level == 0 {
 			inPieces(uses, n.s.Channels[channel].Pieces())
 		}
 		n.choose(r, uses)
@@ -166,8 +161,9 @@ type connUse struct {
 	sizes  []sizeCount
 }
 
-// connsOf sorts a program's messages by connection.
-func connsOf(ops []schedule.Op) []connUse {
+// connsOf sorts a program's messages by connection. Where switches work on the data, which cross a link once for all peers, the first peer
+// stands for all, and what comes from a switch is left to those who send it.
+func connsOf(ops []schedule.Op, inNetwork bool) []connUse {
 	var out []connUse
 	type key struct {
 		peer int32
@@ -180,7 +176,11 @@ func connsOf(ops []schedule.Op) []connUse {
 		if o.Kind.Sends() {
 			chunks = o.Src.Set.Len()
 		}
-		for _, peer := range o.AllPeers() {
+		peers := o.AllPeers()
+		if inNetwork {
+			peers = o.Peers[:min(1, len(o.Peers))]
+		}
+		for _, peer := range peers {
 			k := key{peer, !o.Kind.Sends()}
 			at, ok := index[k]
 			if !ok {
@@ -222,23 +222,20 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 		src, dst, way = dst, src, intoNode
 	}
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
-	r, inTeam := n.teams[[2]int32{src, dst}]
-	if crosses && !inTeam { // teams share what crosses
+	if crosses {
 		n.add([]hopShare{{n.b.cuts.of(way), 1}}, loadKey{channel: channel, medium: n.between}, u.sizes)
 		if !u.routed {
 			return connBound{}, false
 		}
 	}
-	if !inTeam {
-		r = n.route(src, dst)
-	}
+	r := n.route(src, dst)
 	if r == nil {
 		return connBound{}, false
 	}
 	if crosses || !u.in {
-		n.add(r.hops, loadKey{channel, 0, r.medium, inTeam}, u.sizes)
+		n.add(r.hops, loadKey{channel, 0, r.medium}, u.sizes)
 	}
-	return connBound{channel, r.medium, inTeam, r.latency, r.rate, u.sizes}, true
+	return connBound{channel, r.medium, r.latency, r.rate, u.sizes}, true
 }
 
 // add counts messages of a slice of a kind of which shares of the bytes cross cuts.
@@ -294,79 +291,6 @@ func (b *Bounds) costOf(full *topology.Route) *routeCost {
 	return r
 }
 
-// teamRoutes are the routes of a phase's in-network messages, nil where there are none;
-// a team without routes is left for the simulator to refuse. Only teams of the node's
-// ranks and of those that they talk to have messages that are looked at.
-func (n *nodeView) teamRoutes(channel, phase int) map[[2]int32]*routeCost {
-	var out map[[2]int32]*routeCost
-	for _, t := range n.x.Teams(channel, phase, n.near(channel, phase)) {
-		if out == nil {
-			out = map[[2]int32]*routeCost{}
-		}
-		maps.Copy(out, n.teamCosts(&t))
-	}
-	return out
-}
-
-// teamCosts are those of a team's routes from and to the node's ranks, looked up once for all schedules.
-func (n *nodeView) teamCosts(t *schedule.Team) map[[2]int32]*routeCost {
-	node := n.b.t.NodeOf(n.ranks[0])
-	key := make([]byte, 0, 8+4*len(t.Peers))
-	for _, x := range append([]int32{int32(node), int32(t.Kind), t.Rank}, t.Peers...) {
-		key = binary.NativeEndian.AppendUint32(key, uint32(x))
-	}
-	if known, ok := n.b.teams[string(key)]; ok {
-		return known
-	}
-	out := map[[2]int32]*routeCost{}
-	t = n.inReach(t, node)
-	routes, err := t.Routes(n.b.router, func(r int32) int32 { return r })
-	for i := range routes {
-		pair := t.Pair(i)
-		if err == nil && (n.b.t.NodeOf(int(pair[0])) == node || n.b.t.NodeOf(int(pair[1])) == node) {
-			out[pair] = n.b.costOf(&routes[i])
-		}
-	}
-	n.b.teams[string(key)] = out
-	return out
-}
-
-// inReach is a team of a rank elsewhere with the peers in the node alone, which load no link more than the team does; the whole team where
-// routes depend on one another, or the rank is in the node.
-func (n *nodeView) inReach(t *schedule.Team, node int) *schedule.Team {
-	if n.b.t.NodeOf(int(t.Rank)) == node {
-		return t
-	}
-	some := *t
-	some.Peers = slices.DeleteFunc(slices.Clone(t.Peers), func(p int32) bool { return n.b.t.NodeOf(int(p)) != node })
-	if len(some.Peers) > 0 && n.b.router.Aligned(int(some.Pair(0)[0]), int(some.Pair(0)[1])) {
-		return t
-	}
-	return &some
-}
-
-// near are the node's ranks and those that they talk to in a phase.
-func (n *nodeView) near(channel, phase int) []int32 {
-	var out []int32
-	seen := map[int32]bool{}
-	add := func(r int32) {
-		if !seen[r] {
-			seen[r] = true
-			out = append(out, r)
-		}
-	}
-	for _, r := range n.ranks {
-		add(int32(r))
-		n.ops = n.x.AppendProgram(n.ops[:0], channel, phase, r)
-		for i := range n.ops {
-			for _, p := range n.ops[i].AllPeers() {
-				add(p)
-			}
-		}
-	}
-	return out
-}
-
 // linkLoad is what a link, or all links into or out of the node, have to carry.
 type linkLoad struct {
 	rate     float64
@@ -393,8 +317,7 @@ func (n *nodeView) loads() []linkLoad {
 			continue
 		}
 		slices.SortFunc(l.messages, func(a, b messageCount) int {
-			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium),
-				strings.Compare(fmt.Sprint(a.inSwitch), fmt.Sprint(b.inSwitch)))
+			return cmp.Or(a.channel-b.channel, a.chunks-b.chunks, int(a.medium)-int(b.medium))
 		})
 		if key := fmt.Sprint(l); !seen[key] {
 			seen[key] = true

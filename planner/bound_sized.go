@@ -22,7 +22,7 @@ func (x *sizedBound) conn(c *connBound) float64 {
 	t, first, row := 0.0, math.Inf(1), false
 	for _, s := range c.sizes {
 		bytes := x.chunk[c.channel] * units.Bytes(s.chunks)
-		tr := x.transfer(c.medium, c.inSwitch, bytes)
+		tr := x.transfer(c.medium, bytes)
 		alpha, took := x.alpha(c, tr, bytes), float64(bytes)*1e12/rateOf(c, tr)
 		if row = tr.Row; tr.Ahead {
 			first, alpha = min(first, alpha), 0
@@ -66,14 +66,14 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 }
 
 // transfer is what a message costs by the schedule's protocol.
-func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units.Bytes) cost.Transfer {
+func (x *sizedBound) transfer(medium topology.Medium, bytes units.Bytes) cost.Transfer {
 	protocol := string(x.s.Protocol)
-	if inSwitch {
-		protocol = cost.InSwitch(protocol)
-	}
 	t := x.b.profile.Transfer(medium, protocol, bytes)
-	if one := cost.OneWay(protocol); x.b.profile.Covers(medium, one) { // what it is where no message leads back
-		o := x.b.profile.Transfer(medium, one, bytes)
+	for _, other := range []string{cost.OneWay(protocol), cost.InSwitch(protocol)} { // where no message leads back; by switches
+		if !x.b.profile.Covers(medium, other) {
+			continue
+		}
+		o := x.b.profile.Transfer(medium, other, bytes)
 		t.Alpha, t.Gap, t.Efficiency = min(t.Alpha, o.Alpha), min(t.Gap, o.Gap), max(t.Efficiency, o.Efficiency)
 		if t.Cap < o.Cap || o.Cap == 0 {
 			t.Cap = o.Cap
@@ -85,7 +85,7 @@ func (x *sizedBound) transfer(medium topology.Medium, inSwitch bool, bytes units
 // efficiency is the share of the line rate that messages use, at most: they follow one another on a line no slower than the slowest link.
 func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	if of.medium != anyMedium {
-		t := x.transfer(of.medium, of.inSwitch, bytes)
+		t := x.transfer(of.medium, bytes)
 		parts := 1
 		if t.Part > 0 {
 			parts = len(x.s.Channels)
@@ -95,7 +95,7 @@ func (x *sizedBound) efficiency(of *messageCount, bytes units.Bytes) float64 {
 	}
 	best := 0.0
 	for m := topology.NVLink; m <= topology.Network; m++ {
-		best = max(best, x.transfer(m, false, bytes).Efficiency)
+		best = max(best, x.transfer(m, bytes).Efficiency)
 	}
 	return best
 }

@@ -40,6 +40,12 @@ func (s *Schedule) Uses() []Capability {
 	return out
 }
 
+// InNetwork reports whether the phase needs switches that copy or add up data.
+func (ph *Phase) InNetwork() bool {
+	multicast, reduction := ph.uses()
+	return multicast || reduction
+}
+
 func (ph *Phase) uses() (multicast, reduction bool) {
 	if ph.Gen == GenSwitch {
 		return ph.Op == collective.AllGather || ph.Op == collective.Broadcast, ph.Op.Reduces()
@@ -99,7 +105,7 @@ type Team struct {
 
 // Teams are those of some ranks in a phase.
 func (x *Expander) Teams(channel, phase int, ranks []int32) []Team {
-	if m, r := x.s.Channels[channel].Phases[phase].uses(); !m && !r {
+	if !x.s.Channels[channel].Phases[phase].InNetwork() {
 		return nil
 	}
 	var out []Team
