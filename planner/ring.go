@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"math"
-	"slices"
-
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -79,23 +76,13 @@ func (r *request) allRoutableOver(orders [][]int32) error {
 	return nil
 }
 
-// ringShares gives each ring as much of the data as it can carry, in MB/s in lowest
-// terms: its slowest direct link, or between nodes what the network gives it; equal shares
-// where some hop inside the only node is not over a direct link of its own.
+// ringShares gives each ring as much of the data as it can carry, in MB/s in lowest terms.
 func (r *request) ringShares(orders [][]int32) []int64 {
-	rates := r.directRates
-	if r.t.NumBoxes() > 1 {
-		rates = r.networkRates
-	}
-	out := slices.Repeat([]int64{1}, len(orders))
 	if len(orders) < 2 {
-		return out
+		return []int64{1}
 	}
-	var common int64
-	for i, rate := range rates(orders) {
-		if rate == 0 {
-			return slices.Repeat([]int64{1}, len(orders))
-		}
+	out, common := r.ringRates(orders), int64(0)
+	for i, rate := range out {
 		out[i] = max(rate/1e6, 1)
 		common = units.GCD(common, out[i])
 	}
@@ -103,34 +90,6 @@ func (r *request) ringShares(orders [][]int32) []int64 {
 		out[i] /= common
 	}
 	return out
-}
-
-// directRates are the rates of the rings' slowest direct links; 0 where a hop is over
-// something else.
-func (r *request) directRates(orders [][]int32) []int64 {
-	out := make([]int64, len(orders))
-	for i, o := range orders {
-		out[i] = math.MaxInt64
-		for j, a := range o {
-			out[i] = min(out[i], r.linkRate(a, o[(j+1)%len(o)]))
-		}
-	}
-	return out
-}
-
-// linkRate is the rate of the slowest single link straight from one rank to another; 0
-// where there is none.
-func (r *request) linkRate(from, to int32) int64 {
-	var slowest int64
-	for _, l := range r.t.Out(r.t.Ranks()[from]) {
-		if r.t.RankOf(r.t.Links()[l].To) != int(to) {
-			continue
-		}
-		if rate := int64(r.t.Class(l).Rate); slowest == 0 || rate < slowest {
-			slowest = rate
-		}
-	}
-	return slowest
 }
 
 // buildSimpleRing is one ring in rank order, or the first link-disjoint one: fewer

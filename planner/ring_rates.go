@@ -8,11 +8,10 @@ import (
 	"railyard/model/topology"
 )
 
-// networkRates are what rings get of the network where all run at once, max-min fair: of
-// the rings that share the fullest link each gets the same, then those of the next one.
-// So a ring over a slow or busy NIC takes less, and so do two that share what is left of a
-// node's NICs. 0 where a ring does not use the network.
-func (r *request) networkRates(orders [][]int32) []int64 {
+// ringRates are what rings get where all run at once, max-min fair: of the rings that share the fullest link each gets the
+// same, then those of the next one. So a ring over a slow or busy link or NIC takes less, and so do two that share what is left
+// of a node's NICs.
+func (r *request) ringRates(orders [][]int32) []int64 {
 	crossed, left := make([]map[topology.LinkID]float64, len(orders)), map[topology.LinkID]float64{} // times; bytes per second
 	for i, o := range orders {
 		crossed[i] = map[topology.LinkID]float64{}
@@ -52,18 +51,13 @@ func (r *request) networkRates(orders [][]int32) []int64 {
 	}
 }
 
-// cross visits the links of the network on a hop between nodes, with how often its data cross them.
+// cross visits the links on a hop, with how often its data cross them.
 func (r *request) cross(from, to int, visit func(l topology.LinkID, times float64)) {
-	if r.t.BoxOf(from) == r.t.BoxOf(to) {
-		return
-	}
 	route, err := r.router.Route(from, to)
 	if err != nil {
 		return // routable says so
 	}
 	for _, h := range route.Hops {
-		if r.t.Class(h.Link).Medium == topology.Network {
-			visit(h.Link, float64(h.Num)/float64(h.Den))
-		}
+		visit(h.Link, float64(h.Num)/float64(h.Den))
 	}
 }
