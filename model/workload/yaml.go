@@ -44,14 +44,18 @@ func (w *Workload) Check(o *yamlfile.Object) {
 	}
 	var rows []Row
 	for _, r := range w.Table {
+		r.convolved(float64(w.ElementBytes()))
 		rows = append(rows, slices.Repeat([]Row{r}, r.Repeat)...)
 	}
 	w.Table = rows
 	w.Unit = cmp.Or(w.Unit, map[bool]string{true: "tokens", false: "samples"}[w.Transformer != nil])
 }
 
-// Check fills in what is handed on.
-func (r *Row) Check(*yamlfile.Object) { r.Output = cmp.Or(r.Output, r.Activations) }
+// Check fills in what is handed on, and reports totals that are missing or follow from others.
+func (r *Row) Check(o *yamlfile.Object) {
+	r.totals(o)
+	r.Output = cmp.Or(r.Output, r.Activations)
+}
 
 // Check fills in dimensions that follow from others, and reports those that do not go together.
 func (m *Transformer) Check(o *yamlfile.Object) {
