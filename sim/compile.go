@@ -19,7 +19,6 @@ type Plan struct {
 	options CompileOptions
 
 	routes    []route
-	trunks    []*trunk
 	conns     []conn
 	laneConns []int32 // by lane: connections in the order in which its program first names them (see lane)
 	inboxes   []int32 // where messages wait for a receiver, by connection: their connections; nil: each has one, of its own number
@@ -32,13 +31,14 @@ type Plan struct {
 	wires     []wire    // that any route uses, ascending
 	scratch   [][]int64 // by job and its channel: chunks of scratch in use, where the profile has levels of memory
 
-	base     *Plan         // the plan that this one is folded from, nil if it is not
-	symmetry *nodeSymmetry // that was used to compile few nodes for all, nil if none was
-	whole    *Plan         // the plan without any folding, once it was needed
-	eng      *engine       // working memory, reused between runs
-	steps    int64         // longest chain of dependent messages, once known
-	compiled int64         // operations, those of one slice
-	limit    int64         // looks, see Limited
+	base     *Plan              // the plan that this one is folded from, nil if it is not
+	symmetry *nodeSymmetry      // that was used to compile few nodes for all, nil if none was
+	links    *topology.Symmetry // of whose orbits one link stands for all; nil: each for itself
+	whole    *Plan              // the plan without any folding, once it was needed
+	eng      *engine            // working memory, reused between runs
+	steps    int64              // longest chain of dependent messages, once known
+	compiled int64              // operations, those of one slice
+	limit    int64              // looks, see Limited
 }
 
 // route is what all connections of a job between two ranks share; where networks hash, or channels have carriers of their own,
@@ -52,8 +52,7 @@ type route struct {
 	team     bool    // full holds only its part of what is sent once for several
 	leaving  float64 // the part of its bytes that its source sends for it: less than all where switches make the copies
 	full     topology.Route
-	copies   []int32 // by hop of full: how many links of its orbit; nil: one each
-	trunk    *trunk  // not in full.Hops, nor in hops; nil: none
+	copies   []int32 // by hop of full: how many links of its orbit; nil: one each; where links have orbits, both until they are hops
 	hops     []hop   // full.Hops by index into Plan.wires
 	use      []usage // resources that it shares with other connections
 	solo     float64 // bytes/s that a transfer gets alone
@@ -147,9 +146,13 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 		return nil, errors.New("sim: there is no job")
 	}
 	o.Flat = o.Flat || p.Serial || p.Blocking // a processor is one rank's, and who waits one lane, not a class's
-	plan, err := compile(t, jobs, p, o, !o.Flat)
-	if errors.Is(err, errAsymmetric) {
-		plan, err = compile(t, jobs, p, o, false)
+	alike := alikeNodes
+	if o.Flat || o.Hashing != nil { // the oracle of other plans; flows on links of their own
+		alike = nothingAlike
+	}
+	plan, err := compile(t, jobs, p, o, alike)
+	for ; alike > nothingAlike && errors.Is(err, errAsymmetric); alike-- {
+		plan, err = compile(t, jobs, p, o, alike-1)
 	}
 	if err != nil || o.Flat || plan.inboxes != nil {
 		return plan, err
@@ -160,7 +163,16 @@ func CompileJobs(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	return plan, nil
 }
 
-func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions, symmetric bool) (*Plan, error) {
+// alike is what is compiled once for all that is alike.
+type alike uint8
+
+const (
+	nothingAlike alike = iota
+	alikeLinks         // that no route tells apart
+	alikeNodes         // and nodes, of one schedule
+)
+
+func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions, what alike) (*Plan, error) {
 	for i := range jobs {
 		if err := jobs[i].validate(t); err != nil {
 			if len(jobs) > 1 {
@@ -173,9 +185,15 @@ func compile(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOptions
 	if err != nil {
 		return nil, err
 	}
-	if symmetric && len(jobs) == 1 && !c.rowed() && jobs[0].Ranks == nil && o.Hashing == nil && len(jobs[0].Schedule.Paths) == 0 {
+	if what == alikeNodes && len(jobs) == 1 && !c.rowed() && jobs[0].Ranks == nil && len(jobs[0].Schedule.Paths) == 0 {
 		c.begin(0)
 		c.symmetry = findSymmetry(t, jobs[0].Schedule, c.x, o.Like)
+	}
+	switch {
+	case c.symmetry != nil:
+		c.links = c.symmetry.Symmetry
+	case what > nothingAlike:
+		c.links = t.Standing()
 	}
 	if err := c.expand(); err != nil {
 		return nil, err

@@ -27,10 +27,8 @@ func (p *Plan) loads(e *engine, r *Result) {
 	}
 	bytes := make([]float64, len(p.wires))
 	for i, b := range perRoute {
-		for _, part := range p.routes[i].parts() {
-			for _, h := range part {
-				bytes[h.wire] += float64(b * h.share)
-			}
+		for _, h := range p.routes[i].hops {
+			bytes[h.wire] += float64(b * h.share)
 		}
 	}
 	r.Links = make([]LinkLoad, len(p.wires))
@@ -40,7 +38,10 @@ func (p *Plan) loads(e *engine, r *Result) {
 	r.Shared = p.mostShared(perRoute, r.Time)
 	r.Node = p.busiestNode(perRoute, r.Time)
 	if p.symmetry != nil {
-		p.symmetry.spread(r, len(p.topo.Links()))
+		p.symmetry.spread(r)
+	}
+	if p.links != nil {
+		spreadLinks(r, p.links, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
 }

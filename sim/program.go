@@ -19,25 +19,23 @@ type routeKey struct{ src, dst, times, job, strand, team int32 }
 // compiler is the working memory of Compile.
 type compiler struct {
 	*Plan
-	x         *schedule.Expander // of the job at hand
-	job       *Job
-	row       int64              // what its ranks send at most, by counts
-	counted   bool               // it is an all_to_allv
-	levels    bool               // the profile has levels of memory
-	self      int32              // rank at hand, the job's number
-	router    *topology.Router   // where networks spread
-	paths     []*schedule.Routes // by job: the ways that its schedule names
-	routeOf   map[routeKey]int32
-	hops      int // of all routes
-	trunkOf   map[trunkKey]*trunk
-	trunkHops map[int]orbitHops // by a trunk's number: as one of each orbit
-	orbits    orbits
-	teams     teamRoutes
-	connOf    map[connKey]int32
-	ends      []ends  // by connection
-	receives  []int32 // where laneConns has connections on which lanes receive, if some stand for others
-	shape     []int32
-	sizeOf    sizeTable
+	x        *schedule.Expander // of the job at hand
+	job      *Job
+	row      int64              // what its ranks send at most, by counts
+	counted  bool               // it is an all_to_allv
+	levels   bool               // the profile has levels of memory
+	self     int32              // rank at hand, the job's number
+	router   *topology.Router   // where networks spread
+	paths    []*schedule.Routes // by job: the ways that its schedule names
+	routeOf  map[routeKey]int32
+	hops     int // of all routes
+	orbits   orbits
+	teams    teamRoutes
+	connOf   map[connKey]int32
+	ends     []ends  // by connection
+	receives []int32 // where laneConns has connections on which lanes receive, if some stand for others
+	shape    []int32
+	sizeOf   sizeTable
 
 	programs interner[op]
 	seqTable interner[int32]
@@ -71,7 +69,7 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	c := &compiler{
 		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
 		router:  o.Routes,
-		routeOf: map[routeKey]int32{}, trunkOf: map[trunkKey]*trunk{}, trunkHops: map[int]orbitHops{}, connOf: map[connKey]int32{},
+		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
 		progSeqs: map[int32][]sequence{}, turned: map[turnKey]*turnedProgram{},
 		peers: make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
@@ -331,13 +329,14 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	id := int32(len(c.routes))
 	r := route{src: k.src, dst: k.dst, job: k.job, strand: k.strand, times: k.times, full: member.full, team: inTeam}
 	if !inTeam {
-		if err := c.find(&r, k.strand, id); err != nil {
+		var err error
+		if r.full, err = c.find(&r); err != nil {
 			return 0, err
 		}
 	}
 	c.routeOf[k] = id
 	r.leaving = c.leaving(&r)
-	if c.symmetry != nil {
+	if c.links != nil {
 		r.full.Hops, r.copies = c.byOrbit(r.full.Hops)
 	}
 	if c.hops += len(r.full.Hops); c.options.Connections > 0 && c.hops/hopsPerConnection >= c.options.Connections {
@@ -345,6 +344,18 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	}
 	c.routes = append(c.routes, r)
 	return id, nil
+}
+
+// find looks the way of a route up.
+func (c *compiler) find(r *route) (topology.Route, error) {
+	src, dst := int(r.src), int(r.dst)
+	if full, named, err := c.paths[r.job].Striped(src, dst); named {
+		return full, err
+	}
+	if c.options.Hashing != nil {
+		return c.hashed(r.strand, src, dst)
+	}
+	return c.router.Route(src, dst)
 }
 
 // sequences notes, for each of the lane's connections, the sizes of its messages. They
@@ -418,7 +429,7 @@ func (c *compiler) match() error {
 	if c.joins() {
 		c.numberInboxes(c.receives)
 	}
-	c.ends, c.connOf, c.routeOf, c.trunkOf, c.trunkHops = nil, nil, nil, nil, nil
+	c.ends, c.connOf, c.routeOf = nil, nil, nil
 	return nil
 }
 

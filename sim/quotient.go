@@ -19,7 +19,7 @@ func (f *folder) quotient() *Plan {
 	}
 	q := &Plan{topo: p.topo, jobs: p.jobs, strands: p.strands, profile: p.profile, options: p.options, ops: p.ops, seqs: p.seqs,
 		sizes:   p.sizes,
-		classes: p.classes, wires: p.wires, steps: -1, compiled: p.compiled, base: p, symmetry: p.symmetry}
+		classes: p.classes, wires: p.wires, steps: -1, compiled: p.compiled, base: p, symmetry: p.symmetry, links: p.links}
 	for class, i := range lane.First {
 		l := p.lanes[i]
 		l.times = laneTimes[class]

@@ -21,7 +21,7 @@ type resource struct {
 }
 
 // linkUse is a route over a link: count routes like it each put num/den of their bytes
-// on the link. Uses by a trunk, which its routes have in common, have its user for a route.
+// on the link.
 type linkUse struct {
 	route    int32
 	count    int64 // of all links of an orbit, until they are divided among them
@@ -45,13 +45,8 @@ func (c *compiler) mergeLinks() error {
 		// Normalised to the largest share, the link carries this much.
 		capacity := c.rate(w) * float64(most.den) / float64(most.num)
 		id, ok := bySignature[string(sig)]
-		if !ok { // the same routes may come by other trunks
-			u = c.byRoute(u)
-			byRoute := string(signature(nil, u, most))
-			if id, ok = bySignature[byRoute]; !ok {
-				id = c.newResource(u, most)
-				bySignature[byRoute] = id
-			}
+		if !ok {
+			id = c.newResource(u, most)
 			bySignature[string(sig)] = id
 		}
 		c.res[id].add(capacity, c.isPort(w.link))
@@ -120,9 +115,6 @@ func (c *compiler) numberWires() (index wireIndex, uses []int32) {
 	for r := range c.routes {
 		count(c.routes[r].full.Hops)
 	}
-	for _, t := range c.trunks {
-		count(t.full)
-	}
 	slices.SortFunc(c.wires, func(a, b wire) int {
 		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.lane, b.lane))
 	})
@@ -137,7 +129,7 @@ func (c *compiler) numberWires() (index wireIndex, uses []int32) {
 	return index, uses
 }
 
-// linkUses lists the routes, and trunks, over each wire.
+// linkUses lists the routes over each wire.
 func (c *compiler) linkUses() ([][]linkUse, error) {
 	index, counts := c.numberWires()
 	uses := make([][]linkUse, len(c.wires))
@@ -161,10 +153,9 @@ func (c *compiler) linkUses() ([][]linkUse, error) {
 	for r := range c.routes {
 		x := &c.routes[r]
 		x.hops = add(int32(r), x.times, x.full.Hops, x.copies)
-	}
-	for _, t := range c.trunks {
-		t.hops = add(t.user(), t.times, t.full, t.copies)
-		t.full, t.copies = nil, nil // which take more memory than all else
+		if c.links != nil {
+			x.full.Hops, x.copies = nil, nil // which take more memory than all else
+		}
 	}
 	for l, list := range uses {
 		_, size := c.orbit(c.wires[l].link)
@@ -183,16 +174,14 @@ var errAsymmetric = fmt.Errorf("sim: not symmetric")
 
 // orbit is the link that stands for a link, and for how many in all.
 func (c *compiler) orbit(l topology.LinkID) (topology.LinkID, int) {
-	if c.symmetry != nil {
-		return c.symmetry.LinkOrbit(l)
+	if c.links != nil {
+		return c.links.LinkOrbit(l)
 	}
 	return l, 1
 }
 
 // orbits is working memory of byOrbit.
 type orbits struct {
-	last   map[topology.LinkID]int32 // by orbit: the last hop over it
-	before []int32                   // by hop: the one before over its orbit, of another share; -1: none
 	hops   []topology.Hop
 	copies []int32
 }
@@ -201,28 +190,16 @@ type orbits struct {
 // networks of three levels have thousands of hops in a handful of orbits.
 func (c *compiler) byOrbit(hops []topology.Hop) ([]topology.Hop, []int32) {
 	x := &c.orbits
-	if x.last == nil {
-		x.last = map[topology.LinkID]int32{}
-	}
-	clear(x.last)
-	x.before, x.hops, x.copies = x.before[:0], x.hops[:0], x.copies[:0]
-	orbit, first := topology.NoLink, int32(-1)
+	x.hops, x.copies = x.hops[:0], x.copies[:0]
+	at := -1
 	for _, h := range hops {
-		if h.Link, _ = c.orbit(h.Link); h.Link != orbit { // neighbours are mostly of one
-			var known bool
-			if first, known = x.last[h.Link]; !known {
-				first = -1
-			}
-			orbit = h.Link
-		}
-		at := first
-		for at >= 0 && x.hops[at] != h {
-			at = x.before[at]
+		h.Link, _ = c.orbit(h.Link)
+		if at < 0 || x.hops[at] != h { // neighbours are mostly of one
+			at = slices.Index(x.hops, h)
 		}
 		if at < 0 {
-			at = int32(len(x.hops))
-			x.hops, x.copies, x.before = append(x.hops, h), append(x.copies, 0), append(x.before, first)
-			first, x.last[orbit] = at, at
+			at = len(x.hops)
+			x.hops, x.copies = append(x.hops, h), append(x.copies, 0)
 		}
 		x.copies[at]++
 	}

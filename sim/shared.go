@@ -17,10 +17,8 @@ func (p *Plan) mostShared(perRoute []float64, t units.Time) *Shared {
 	}
 	bytes := make([]float64, n*len(p.wires)) // by wire and job
 	for i, b := range perRoute {
-		for _, part := range p.routes[i].parts() {
-			for _, h := range part {
-				bytes[int(h.wire)*n+int(p.routes[i].job)] += float64(b * h.share)
-			}
+		for _, h := range p.routes[i].hops {
+			bytes[int(h.wire)*n+int(p.routes[i].job)] += float64(b * h.share)
 		}
 	}
 	var out *Shared

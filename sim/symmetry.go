@@ -187,12 +187,11 @@ func (y *nodeSymmetry) canonical(src, dst int32) (from, to, count int32) {
 	return y.representative(src), y.first[second] + dst - y.first[b], int32(n)
 }
 
-// spread gives all ranks and links what those that stand for them carry.
-func (y *nodeSymmetry) spread(r *Result, links int) {
+// spread gives all ranks what those send that stand for them.
+func (y *nodeSymmetry) spread(r *Result) {
 	for i := range r.SentBytes {
 		n := y.node[i]
 		first, _ := y.Orbit(int(n))
 		r.SentBytes[i] = r.SentBytes[y.first[first]+int32(i)-y.first[n]]
 	}
-	spreadLinks(r, y.Symmetry, links)
 }

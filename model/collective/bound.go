@@ -396,7 +396,7 @@ func networkRate(t *topology.Topology, router *topology.Router, r int) float64 {
 	}
 	seen := map[topology.DeviceID]bool{}
 	var total float64
-	route, _, err := router.Ends(r, other)
+	route, err := router.Route(r, other)
 	if err != nil {
 		return 0
 	}

@@ -18,8 +18,7 @@ type Router struct {
 	onHost map[nodePair]local[path]
 	toNIC  map[nodePair]local[path] // and back
 	gdr    RouteKind                // how far apart GPUDirect RDMA reaches
-	trunks *routeCache[*Trunk]
-	found  int               // trunks so far
+	trunks *routeCache[*trunk]
 	scaled *routeCache[path] // through switches between nodes
 	ports  map[DeviceID]*ports
 	first  map[string]DeviceID      // rank that was asked for, by its links to switches
@@ -48,7 +47,7 @@ type local[T any] struct {
 func NewRouter(t *Topology) *Router {
 	return &Router{t: t, spread: newSpreader(t), inNode: map[nodePair]local[Route]{}, onHost: map[nodePair]local[path]{},
 		toNIC: map[nodePair]local[path]{}, gdr: t.gdr,
-		trunks: &routeCache[*Trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
+		trunks: &routeCache[*trunk]{most: 1 << 22}, scaled: &routeCache[path]{most: 1 << 20},
 		ports: map[DeviceID]*ports{}, first: map[string]DeviceID{}, alike: map[DeviceID][2]DeviceID{}}
 }
 

@@ -67,7 +67,7 @@ type path struct {
 	links   int
 	apart   bool // no link comes twice in hops
 
-	trunk *Trunk // not in hops: it belongs at their index at; nil: none
+	trunk *trunk // not in hops: it belongs at their index at; nil: none
 	at    int
 }
 

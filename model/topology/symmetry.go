@@ -43,6 +43,15 @@ func NewSymmetry(t *Topology, nodes symmetry.Group) (s *Symmetry, ok bool) {
 	return s, true
 }
 
+// Standing moves no node: links alone are of one orbit that no route tells apart.
+func (t *Topology) Standing() *Symmetry {
+	type key struct{}
+	return Once(t, key{}, func() *Symmetry {
+		s, _ := NewSymmetry(t, symmetry.Digits{})
+		return s
+	})
+}
+
 // NodeTree are the nodes in the groups of their tiers, symmetric where they are so in
 // themselves and in what label says.
 func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {

@@ -6,30 +6,19 @@ import (
 	"railyard/model/units"
 )
 
-// Trunk is the way between two leaves of a network, spread over the switches in between.
+// trunk is the way between two leaves of a network, spread over the switches in between.
 // All routes between the two have it in common: with three levels of switches that is
-// thousands of hops, which need not be kept for each of them.
-type Trunk struct {
-	Hops   []Hop // in order of distance from the source's leaf; not to be changed
-	Number int   // another one for each that a router finds, also where it finds one again
-
-	rest path // without the hops
+// thousands of hops, which need not be kept, nor looked at, for each of them.
+type trunk struct {
+	hops []Hop // in order of distance from the source's leaf; not to be changed
+	rest path  // without the hops
 	rate units.Rate
-}
-
-// Ends is Route with the trunk apart, where it has one: Hops has those before and after
-// it, all else is that of the whole route. Routes of one router with the same trunk
-// have the same pointer, as long as it is kept. Routes over several NICs, and those of networks
-// that hash, are whole.
-func (r *Router) Ends(src, dst int) (Route, *Trunk, error) {
-	route, err := r.inParts(src, dst, flows{0, 1})
-	return route.Route, route.trunk, err
 }
 
 // parted is a route, the hops of its trunk apart.
 type parted struct {
 	Route
-	trunk *Trunk // belongs at index at of the hops; nil: none
+	trunk *trunk // belongs at index at of the hops; nil: none
 	at    int
 }
 
@@ -51,11 +40,11 @@ func (x *parted) whole() Route {
 }
 
 // between puts the trunk's hops, if there is one, before one of others.
-func (t *Trunk) between(hops []Hop, at int) []Hop {
+func (t *trunk) between(hops []Hop, at int) []Hop {
 	if t == nil {
 		return hops
 	}
-	return slices.Concat(hops[:at], t.Hops, hops[at:])
+	return slices.Concat(hops[:at], t.hops, hops[at:])
 }
 
 // between is the path from one leaf to another: a trunk, unless flows are hashed to their
@@ -64,19 +53,18 @@ func (r *Router) between(first, last DeviceID, inFabric func(DeviceID) bool) (pa
 	if first == last {
 		return path{}, true
 	}
-	t, ok := r.trunks.find(first, last, func() (*Trunk, int, bool) {
+	t, ok := r.trunks.find(first, last, func() (*trunk, int, bool) {
 		p, found := r.spread.find(first, last, inFabric)
-		r.found++
-		t := &Trunk{Hops: p.hops, Number: r.found, rate: r.finish(p, Net).Rate, rest: p}
+		t := &trunk{hops: p.hops, rate: r.finish(p, Net).Rate, rest: p}
 		t.rest.hops = nil
-		return t, len(t.Hops), found
+		return t, len(t.hops), found
 	})
 	if !ok {
 		return path{}, false
 	}
 	p := t.rest
 	if r.ecmp {
-		p.hops = t.Hops
+		p.hops = t.hops
 	} else {
 		p.trunk = t
 	}
