@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
@@ -152,17 +154,12 @@ func (r *request) turnGroups(group []int32) bool {
 
 // teamWorks asks whether switches do what is needed between one rank of a group and all others.
 func teamWorks(router *topology.Router, group []int32, at int, spreads, sums bool) error {
-	var others []int
-	for i, q := range group {
-		if i != at {
-			others = append(others, int(q))
-		}
-	}
+	others := slices.Delete(slices.Clone(group), at, at+1)
 	for _, kind := range []struct{ asked, sums bool }{{spreads, false}, {sums, true}} {
 		if !kind.asked {
 			continue
 		}
-		if err := router.TeamWorks(topology.Team{Rank: int(group[at]), Peers: others, Sums: kind.sums}); err != nil {
+		if err := router.TeamWorks(topology.Team{Rank: group[at], Peers: others, Sums: kind.sums}); err != nil {
 			return err
 		}
 	}

@@ -62,7 +62,7 @@ func upTo(n int) []int32 {
 }
 
 // team looks a team's routes up, once for each.
-func (c *compiler) team(t *schedule.Team) (knownTeam, error) {
+func (c *compiler) team(t *topology.Team) (knownTeam, error) {
 	if c.teams.known == nil {
 		c.teams.known, c.teams.router = map[string]knownTeam{}, topology.NewRouter(c.topo)
 	}
@@ -71,7 +71,11 @@ func (c *compiler) team(t *schedule.Team) (knownTeam, error) {
 	if ok {
 		return k, nil
 	}
-	routes, err := t.Routes(c.teams.router, c.job.rank)
+	on := topology.Team{Rank: c.job.rank(t.Rank), Sums: t.Sums}
+	for _, p := range t.Peers {
+		on.Peers = append(on.Peers, c.job.rank(p))
+	}
+	routes, err := c.teams.router.TeamRoutes(on)
 	if err != nil {
 		return k, err
 	}

@@ -87,9 +87,9 @@ func (k *checker) checkTeams(t *topology.Topology, router *topology.Router) erro
 	ranks := k.routed(t)
 	for p := range k.s.Channels[k.channel].Phases {
 		for _, t := range k.x.Teams(k.channel, p, ranks) {
-			if err := router.TeamWorks(t.on(func(r int32) int32 { return r })); err != nil {
+			if err := router.TeamWorks(t); err != nil {
 				e := k.fail(int(t.Rank), -1, "%v", err)
-				e.Phase, e.Op, e.What = p, 0, t.Kind.String()
+				e.Phase, e.Op, e.What = p, 0, teamOp(&t).String()
 				return e
 			}
 		}

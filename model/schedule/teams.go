@@ -95,20 +95,12 @@ func (op *Op) AllPeers() []int32 {
 	return nil
 }
 
-// Team is a rank with the peers that it multicasts to in a phase, or whose data switches
-// combine for it. A message between them shares its way with those of the other peers.
-type Team struct {
-	Rank  int32
-	Peers []int32
-	Kind  OpKind // Multicast or SwitchReduce
-}
-
-// Teams are those of some ranks in a phase.
-func (x *Expander) Teams(channel, phase int, ranks []int32) []Team {
+// Teams are some ranks with the peers that they multicast to in a phase, or whose data switches combine for them.
+func (x *Expander) Teams(channel, phase int, ranks []int32) []topology.Team {
 	if !x.s.Channels[channel].Phases[phase].InNetwork() {
 		return nil
 	}
-	var out []Team
+	var out []topology.Team
 	var ops []Op
 	for _, rank := range ranks {
 		ops = x.AppendProgram(ops[:0], channel, phase, int(rank))
@@ -118,42 +110,27 @@ func (x *Expander) Teams(channel, phase int, ranks []int32) []Team {
 }
 
 // appendTeams appends a program's teams, each once.
-func appendTeams(teams []Team, rank int32, ops []Op) []Team {
+func appendTeams(teams []topology.Team, rank int32, ops []Op) []topology.Team {
 	first := len(teams)
 	for i := range ops {
 		op := &ops[i]
 		if op.Kind != Multicast && op.Kind != SwitchReduce {
 			continue
 		}
-		known := slices.ContainsFunc(teams[first:], func(t Team) bool { return t.Kind == op.Kind && slices.Equal(t.Peers, op.Peers) })
-		if !known {
-			teams = append(teams, Team{rank, op.Peers, op.Kind})
+		t := topology.Team{Rank: rank, Peers: op.Peers, Sums: op.Kind == SwitchReduce}
+		if !slices.ContainsFunc(teams[first:], func(o topology.Team) bool { return o.Sums == t.Sums && slices.Equal(o.Peers, t.Peers) }) {
+			teams = append(teams, t)
 		}
 	}
 	return teams
 }
 
-// Pair is the source and destination of the team's messages with a peer.
-func (t *Team) Pair(peer int) [2]int32 {
-	if t.Kind == Multicast {
-		return [2]int32{t.Rank, t.Peers[peer]}
+// teamOp is the operation that makes a rank one of a team.
+func teamOp(t *topology.Team) OpKind {
+	if t.Sums {
+		return SwitchReduce
 	}
-	return [2]int32{t.Peers[peer], t.Rank}
-}
-
-// Routes are the ways of a team's messages, by peer; on names the topology's rank of
-// each of the schedule's. It fails where a device on the way cannot do its part.
-func (t *Team) Routes(r *topology.Router, on func(int32) int32) ([]topology.Route, error) {
-	return r.TeamRoutes(t.on(on))
-}
-
-// on is the team by ranks of the topology.
-func (t *Team) on(rank func(int32) int32) topology.Team {
-	peers := make([]int, len(t.Peers))
-	for i, p := range t.Peers {
-		peers[i] = int(rank(p))
-	}
-	return topology.Team{Rank: int(rank(t.Rank)), Peers: peers, Sums: t.Kind == SwitchReduce}
+	return Multicast
 }
 
 // disjoint refuses groups with common ranks, whose teams would share connections.
@@ -176,7 +153,7 @@ func (ph *Phase) validateTeams() error {
 	if multicast, reduction := ph.uses(); !multicast && !reduction {
 		return nil
 	}
-	team := map[[2]int32]Team{}
+	team := map[[2]int32]topology.Team{}
 	var ops []Op
 	for r := range ph.programs() {
 		ops = ph.appendProgram(ops[:0], r)
@@ -184,7 +161,7 @@ func (ph *Phase) validateTeams() error {
 			for i, p := range t.Peers {
 				pair := t.Pair(i)
 				if _, taken := team[pair]; taken || slices.Contains(t.Peers[:i], p) {
-					return fmt.Errorf("rank %d: %v: rank %d sends to rank %d in another team as well: use another phase", r, t.Kind,
+					return fmt.Errorf("rank %d: %v: rank %d sends to rank %d in another team as well: use another phase", r, teamOp(&t),
 						pair[0], pair[1])
 				}
 				team[pair] = t
@@ -197,7 +174,7 @@ func (ph *Phase) validateTeams() error {
 			op := &ops[i]
 			switch t, ok := team[pairOf(int32(r), op)]; {
 			case !ok:
-			case op.Kind == Send && t.Kind == Multicast, (op.Kind == Recv || op.Kind == RecvReduce) && t.Kind == SwitchReduce:
+			case op.Kind == Send && !t.Sums, (op.Kind == Recv || op.Kind == RecvReduce) && t.Sums:
 				return fmt.Errorf("rank %d operation %d: %v of the pair is in a team: use another phase", r, i, op.Kind)
 			}
 		}

@@ -15,19 +15,20 @@ func (t *Topology) capable(d DeviceID) (multicast, reduction bool) {
 	return t.models[m].Multicast, t.models[m].Reduction
 }
 
-// Team is a rank with others: switches between them copy what it sends, or combine what they send to it.
+// Team is a rank with others: switches between them copy what it sends, or combine what they send to it. A message between them shares
+// its way with those of the other peers.
 type Team struct {
-	Rank  int
-	Peers []int
+	Rank  int32
+	Peers []int32
 	Sums  bool // else copies
 }
 
-// pair is the source and the destination of the team's data for a peer, or from it.
-func (t *Team) pair(peer int) (src, dst int) {
+// Pair is the source and the destination of the team's data for a peer, or from it.
+func (t *Team) Pair(peer int) [2]int32 {
 	if t.Sums {
-		return t.Peers[peer], t.Rank
+		return [2]int32{t.Peers[peer], t.Rank}
 	}
-	return t.Rank, t.Peers[peer]
+	return [2]int32{t.Rank, t.Peers[peer]}
 }
 
 // TeamWorks is the error of TeamRoutes alone, found without them.
@@ -130,7 +131,8 @@ func (r *Router) shared(t *Team) ([]Route, *teamShares, error) {
 	routes := make([]Route, len(t.Peers))
 	for i := range routes {
 		var err error
-		if routes[i], err = r.Route(t.pair(i)); err != nil {
+		pair := t.Pair(i)
+		if routes[i], err = r.Route(int(pair[0]), int(pair[1])); err != nil {
 			return nil, nil, err
 		}
 	}

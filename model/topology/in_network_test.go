@@ -11,10 +11,10 @@ import (
 	"railyard/topologies"
 )
 
-func others(n, rank int) []int {
-	var out []int
-	for r := range n {
-		if r != rank {
+func others(n, rank int) []int32 {
+	var out []int32
+	for r := range int32(n) {
+		if int(r) != rank {
 			out = append(out, r)
 		}
 	}
@@ -35,11 +35,11 @@ func TestTeamsLoadLinksOnce(t *testing.T) {
 	} {
 		name, topo := c.name, degrade(t, load(t, c.name, 0), c.lost...)
 		r, n := topology.NewRouter(topo), topo.NumRanks()
-		down, err := r.TeamRoutes(topology.Team{Rank: n / 2, Peers: others(n, n/2)})
+		down, err := r.TeamRoutes(topology.Team{Rank: int32(n / 2), Peers: others(n, n/2)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		up, err := r.TeamRoutes(topology.Team{Rank: n / 2, Peers: others(n, n/2), Sums: true})
+		up, err := r.TeamRoutes(topology.Team{Rank: int32(n / 2), Peers: others(n, n/2), Sums: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +83,8 @@ func TestFewerPeersLoadNoMore(t *testing.T) {
 			t.Errorf("%s: aligned is %v", c.name, got)
 		}
 		for _, sums := range []bool{false, true} {
-			on := func(peers []int) map[topology.LinkID]float64 {
-				routes, err := r.TeamRoutes(topology.Team{Rank: n - 1, Peers: peers, Sums: sums})
+			on := func(peers []int32) map[topology.LinkID]float64 {
+				routes, err := r.TeamRoutes(topology.Team{Rank: int32(n - 1), Peers: peers, Sums: sums})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,7 +130,7 @@ func TestTeamsNeedCapableSwitches(t *testing.T) {
 		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: others(n, 0), Sums: true}); (err == nil) != (c.set != nil) {
 			t.Errorf("%s: reduction: %v", c.name, err)
 		}
-		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: []int{1}}); err != nil {
+		if _, err := r.TeamRoutes(topology.Team{Rank: 0, Peers: []int32{1}}); err != nil {
 			t.Errorf("%s: to one receiver, which is a message: %v", c.name, err)
 		}
 	}
