@@ -102,7 +102,7 @@ func proven(x *Expander, channel int, inPlace bool, fold bool) (*checker, error)
 			}
 		}
 	}
-	k := newChecker(x, channel, inPlace, nil)
+	k := newChecker(x, channel, inPlace, unmoved(x.s))
 	return k, k.run()
 }
 
@@ -136,7 +136,7 @@ type message struct {
 type checker struct {
 	s          *Schedule
 	x          *Expander
-	moves      images  // that ranks are equivalent by; nil: none
+	moves      images  // that ranks are equivalent by
 	ranks      []int32 // that are run
 	channel    int
 	chunks     int
@@ -155,12 +155,7 @@ func newChecker(x *Expander, channel int, inPlace bool, m images) *checker {
 	s, n := x.s, x.s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: inPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
-		takenSoFar: map[key]int{}}
-	if m == nil {
-		k.ranks = (&moves{ranks: n}).originals()
-	} else {
-		k.ranks = m.originals()
-	}
+		takenSoFar: map[key]int{}, ranks: m.originals()}
 	for _, r := range k.ranks {
 		k.expand(int(r))
 	}

@@ -12,7 +12,7 @@ import (
 
 // Coarse is the schedule, and its expansion, with one chunk a block in the channels where no program tells a block's chunks apart.
 func (s *Schedule) Coarse() (*Schedule, *Expander) {
-	x, all := NewExpander(s), (&moves{ranks: s.Spec.Ranks}).originals()
+	x, all := NewExpander(s), unmoved(s).originals()
 	grain := make([]int32, len(s.Channels))
 	for c := range grain {
 		grain[c] = x.grainOf(c, int32(s.Channels[c].Chunks/s.Spec.Blocks()), all)

@@ -24,6 +24,7 @@ type images interface {
 	runs(from runs, by int32) runs
 	originals() []int32
 	digit(place int32) int32
+	numbered() bool // whether chunks move, too
 }
 
 // errAsymmetric says that ranks are not equivalent after all, or not in a way that is followed
@@ -33,19 +34,15 @@ var errAsymmetric = errors.New("schedule: ranks are not equivalent")
 // incoming is the connection on which rank r hears from a peer, as the peer's original
 // has it, and the move from there.
 func (k *checker) incoming(r int, peer, phase int32) (c key, by int32) {
-	if k.moves == nil {
+	if by = k.moves.of(peer); by == 0 {
 		return key{peer, int32(r), phase}, 0
 	}
-	by = k.moves.of(peer)
 	back := k.moves.inverse(by)
 	return key{k.moves.rank(peer, back), k.moves.rank(int32(r), back), phase}, by
 }
 
 // original is the rank that stands for one.
 func (k *checker) original(rank int32) int {
-	if k.moves == nil {
-		return int(rank)
-	}
 	return int(k.moves.rank(rank, k.moves.inverse(k.moves.of(rank))))
 }
 
@@ -110,9 +107,6 @@ func (k *checker) byKinds() *kindMoves {
 
 // arrives holds a message's places against those it goes to.
 func (k *checker) arrives(m message, op *Op) error {
-	if k.moves == nil || len(m.values) < 2 {
-		return nil
-	}
 	if m.places == nil {
 		return k.paired(m.src.Set, op.Dst.Set)
 	}
@@ -121,7 +115,7 @@ func (k *checker) arrives(m message, op *Op) error {
 
 // checkPlaces holds an operation's places against one another.
 func (k *checker) checkPlaces(op *Op) error {
-	if k.moves == nil || op.Kind.Sends() || op.Kind == Recv {
+	if op.Kind.Sends() || op.Kind == Recv {
 		return nil
 	}
 	if op.Kind == Reduce {
@@ -137,7 +131,7 @@ func (k *checker) checkPlaces(op *Op) error {
 
 func (k *checker) paired(a, b ChunkSet) error {
 	n := int32(k.chunks)
-	if a.Len() < 2 || a.last()/int64(n) == int64(a.First/n) && b == a.shifted(b.First/n*n-a.First/n*n) {
+	if a.Len() < 2 || !k.moves.numbered() || a.last()/int64(n) == int64(a.First/n) && b == a.shifted(b.First/n*n-a.First/n*n) {
 		return nil
 	}
 	places := make([]int32, 0, a.Len())
@@ -149,11 +143,7 @@ func (k *checker) paired(a, b ChunkSet) error {
 // wherever they are moved to.
 func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
 	n, digits := int32(k.chunks), k.moves.digit
-	numbered := true
-	if m, ok := k.moves.(*moves); ok {
-		numbered = m.grain() != 0
-	}
-	if len(a) != set.Len() || len(a) < 2 || !numbered {
+	if len(a) != set.Len() || len(a) < 2 || !k.moves.numbered() {
 		return nil // unequal numbers are refused elsewhere
 	}
 	constant, equal, i := true, true, 0
@@ -174,6 +164,9 @@ func (k *checker) pairedPlaces(a []int32, set ChunkSet) error {
 // carries reports whether a topology looks the same after the moves, each of which then
 // has to move whole nodes.
 func (m *moves) carries(t *topology.Topology) bool {
+	if len(m.Digits) == 0 {
+		return true
+	}
 	local := int32(m.ranks / max(t.NumNodes(), 1))
 	nodes := slices.Clone(m.Digits)
 	for i := range nodes {

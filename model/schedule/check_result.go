@@ -78,8 +78,8 @@ func (k *checker) checkHops(t *topology.Topology, router *topology.Router) error
 
 // routed are the ranks whose messages' routes stand for all.
 func (k *checker) routed(t *topology.Topology) []int32 {
-	if m, ok := k.moves.(*moves); k.moves == nil || ok && m.carries(t) {
+	if m, ok := k.moves.(*moves); ok && m.carries(t) {
 		return k.ranks
 	}
-	return (&moves{ranks: k.s.Spec.Ranks}).originals()
+	return unmoved(k.s).originals()
 }

@@ -42,7 +42,7 @@ func verdicts(s *Schedule, m *moves, channel int, inPlace bool) (folded, all err
 		return nil, nil, false
 	}
 	_, folded = runOriginals(x, channel, inPlace, m)
-	all = newChecker(x, channel, inPlace, nil).run()
+	all = newChecker(x, channel, inPlace, unmoved(x.s)).run()
 	return folded, all, !errors.Is(folded, errAsymmetric)
 }
 
@@ -75,7 +75,7 @@ func TestFoldedProofs(t *testing.T) {
 		for ch := range c.s.Channels {
 			for _, inPlace := range []bool{false, true} {
 				chunks, folded := foldedProof(c.s, ch, inPlace)
-				if all := newChecker(NewExpander(c.s), ch, inPlace, nil).run(); (folded == nil) != (all == nil) {
+				if all := newChecker(NewExpander(c.s), ch, inPlace, unmoved(c.s)).run(); (folded == nil) != (all == nil) {
 					t.Errorf("%s, channel %d, %+v: %v by the group, %v of all ranks", c.name, ch, inPlace, folded, all)
 				}
 				if int(chunks) < c.s.Channels[ch].Chunks {
@@ -309,7 +309,7 @@ func TestMutatedPhases(t *testing.T) {
 		m := findMoves(NewExpander(&s), 0, 1)
 		for _, inPlace := range []bool{false, true} {
 			folded, all, ok := verdicts(&s, m, 0, inPlace)
-			if _, err := foldedProof(&s, 0, inPlace); (err == nil) != (newChecker(NewExpander(&s), 0, inPlace, nil).run() == nil) {
+			if _, err := foldedProof(&s, 0, inPlace); (err == nil) != (newChecker(NewExpander(&s), 0, inPlace, unmoved(&s)).run() == nil) {
 				t.Errorf("seed %d, %s, %+v, phases %+v: %v by the group, not of all ranks", seed, c.name, inPlace, ch.Phases, err)
 			}
 			switch {

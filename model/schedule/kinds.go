@@ -173,6 +173,7 @@ func (m *kindMoves) sameButSets(a, b *Op) bool {
 		slices.EqualFunc(a.Srcs, b.Srcs, alike)
 }
 
+func (m *kindMoves) numbered() bool                { return true }
 func (m *kindMoves) of(rank int32) int32           { return m.pos[m.node[rank]] }
 func (m *kindMoves) inverse(by int32) int32        { return -by }
 func (m *kindMoves) rank(rank, by int32) int32     { return m.rankTo(rank, m.turned(by)) }

@@ -72,7 +72,7 @@ func byFirstNodes(s *Schedule) (ranks int, folded, all error) {
 	if folded = errAsymmetric; k.follows() {
 		folded = k.run()
 	}
-	return len(k.ranks), folded, newChecker(x, 0, false, nil).run()
+	return len(k.ranks), folded, newChecker(x, 0, false, unmoved(x.s)).run()
 }
 
 // Results are right, whether one node of each kind is run or all ranks, and files hold them.

@@ -13,6 +13,9 @@ type moves struct {
 	parts  symmetry.Digits // the same digits of chunk numbers, stride 0: chunks are not numbered by one
 }
 
+// unmoved is the group of no moves: all ranks stand for themselves.
+func unmoved(s *Schedule) *moves { return &moves{ranks: s.Spec.Ranks} }
+
 // axis is a digit of ranks, and the same of chunk numbers.
 type axis struct{ ranks, parts symmetry.Digit }
 
@@ -32,6 +35,7 @@ func (m *moves) chunk(chunk, by int32) int32 {
 	return chunk
 }
 
+func (m *moves) numbered() bool            { return m.grain() != 0 }
 func (m *moves) of(rank int32) int32       { return m.By(rank) }
 func (m *moves) inverse(by int32) int32    { return m.Inverse(by) }
 func (m *moves) rank(rank, by int32) int32 { return m.Move(rank, by) }
