@@ -239,13 +239,6 @@ func (r *Router) align(routes []Route) {
 	}
 }
 
-// Aligned reports whether a team with routes like that from one rank to another splits all of them over switches alike, so that each
-// depends on the others.
-func (r *Router) Aligned(src, dst int) bool {
-	route, err := r.Route(src, dst)
-	return err == nil && r.through(&route) != nil
-}
-
 // through is what a route can carry over each switch; nil where it takes more than one
 // level of them, or none.
 func (r *Router) through(route *Route) map[DeviceID]int64 {

@@ -79,9 +79,6 @@ func TestFewerPeersLoadNoMore(t *testing.T) {
 		topo := load(t, c.name, 0)
 		r, n := topology.NewRouter(topo), topo.NumRanks()
 		near := 8 // ranks of the first nodes
-		if got := r.Aligned(n-1, 0); got != c.aligned {
-			t.Errorf("%s: aligned is %v", c.name, got)
-		}
 		for _, sums := range []bool{false, true} {
 			on := func(peers []int32) map[topology.LinkID]float64 {
 				routes, err := r.TeamRoutes(topology.Team{Rank: int32(n - 1), Peers: peers, Sums: sums})
