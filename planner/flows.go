@@ -51,7 +51,10 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		if l.Adjacent() && !l.Choices() && !l.Meshed() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
 			return nil, notApplicable("all ranks are neighbours, in one way")
 		}
-		return &flowGraph{ratesOfLinks(l), l}, nil
+		return &flowGraph{ratesOfLinks(l.Graph), l}, nil
+	}
+	if g := pack.OverHosts(r.t); g != nil {
+		return &flowGraph{rates: ratesOfLinks(g)}, nil
 	}
 	if g := r.routed(); g != nil {
 		if !g.joined() {
@@ -65,15 +68,15 @@ func (r *request) flowGraph() (*flowGraph, error) {
 // flowGraph is the rates of links, and those that are a topology's scale-up links.
 type flowGraph struct {
 	rates rateGraph
-	links *pack.Links // nil: others, whose switches routes choose
+	links *pack.Links // nil: others, or hosts too: routes choose what lies between ranks
 }
 
-func ratesOfLinks(l *pack.Links) rateGraph {
-	out := make(rateGraph, l.Vertices)
+func ratesOfLinks(g *pack.Graph) rateGraph {
+	out := make(rateGraph, g.Vertices)
 	for v := range out {
-		out[v] = make([]float64, l.Vertices)
+		out[v] = make([]float64, g.Vertices)
 	}
-	for _, e := range l.Edges {
+	for _, e := range g.Edges {
 		out[e.From][e.To] = float64(e.Cap)
 	}
 	return out
@@ -82,9 +85,7 @@ func ratesOfLinks(l *pack.Links) rateGraph {
 // spreadOver routes all data over links.
 func (r *request) spreadOver(g *flowGraph) *flow {
 	return r.onceFlow(spread, func() *flow {
-		f := spreadFlow(g.rates, demands(r.spec))
-		f.links = g.links
-		return f
+		return spreadFlow(g, demands(r.spec))
 	})
 }
 
@@ -177,7 +178,7 @@ func pairUnits(demand [][]float64) int {
 }
 
 // spreadFlow routes all units again and again, and keeps the best of all rounds.
-func spreadFlow(g rateGraph, demand [][]float64) *flow {
+func spreadFlow(g *flowGraph, demand [][]float64) *flow {
 	f := newFlow(g, demand)
 	best, least := slices.Clone(f.paths), f.full
 	for i := range flowRounds {
@@ -203,10 +204,10 @@ func spreadFlow(g rateGraph, demand [][]float64) *flow {
 // mixingLoss is how much less full links have to be for connections to take links and switches at once.
 const mixingLoss = 0.05
 
-// mixes reports whether ranks have direct links and switches in common.
+// mixes reports whether ranks have direct links and switches in common, over which paths may lead.
 func (f *flow) mixes() bool {
 	for a := range f.ranks {
-		if len(f.g) > f.ranks && slices.ContainsFunc(f.g[a][:f.ranks], func(rate float64) bool { return rate > 0 }) {
+		if f.links != nil && len(f.g) > f.ranks && slices.ContainsFunc(f.g[a][:f.ranks], func(rate float64) bool { return rate > 0 }) {
 			return true
 		}
 	}
@@ -283,10 +284,11 @@ type flow struct {
 
 // newFlow gives all units a first path. The graph may have more vertices than there are
 // ranks, behind them.
-func newFlow(g rateGraph, demand [][]float64) *flow {
+func newFlow(graph *flowGraph, demand [][]float64) *flow {
+	g := graph.rates
 	n, units := len(g), pairUnits(demand)
-	f := &flow{g: g, ranks: len(demand), units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([][]float64, n),
-		cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
+	f := &flow{g: g, links: graph.links, ranks: len(demand), units: units, demand: demand, paths: make([][]int32, n*n*units),
+		load: make([][]float64, n), cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
 	f.front = heap.New(reached.before)
 	f.next, f.know = make([][]int32, n), make([][]float64, n)
 	for a := range f.load {

@@ -22,7 +22,7 @@ func buildOrderedFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.links == nil && len(g.rates) > r.spec.Ranks || r.t.NumBoxes() > 1 {
+	if r.t.NumBoxes() > 1 {
 		return nil, notApplicable("links between nodes are shared in adapters")
 	}
 	f := r.shortOver(g)

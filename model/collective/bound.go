@@ -323,7 +323,7 @@ func nearest(t *topology.Topology, d topology.DeviceID, used []bool, group []int
 	return most
 }
 
-// rankCut adds up what a rank's transfers can use: its scale-up links; its PCIe links
+// rankCut adds up what a rank's transfers can use: its links to other ranks and scale-up switches; its PCIe links
 // where a peer of its node is reached over them; else, behind PCIe, its NICs where
 // there is another box.
 func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cut {
@@ -332,7 +332,8 @@ func rankCut(t *topology.Topology, router *topology.Router, r int, root bool) cu
 	overPCIe := peersOverPCIe(t, router, r)
 	add := func(links []topology.LinkID, total *float64) {
 		for _, l := range links {
-			if m := t.Class(l).Medium; overPCIe || m != topology.PCIe && m != topology.C2C {
+			direct := t.RankOf(t.Links()[l].From) >= 0 && t.RankOf(t.Links()[l].To) >= 0
+			if m := t.Class(l).Medium; overPCIe || direct || m != topology.PCIe && m != topology.C2C {
 				*total += float64(t.Rate(l))
 			}
 		}

@@ -37,6 +37,22 @@ func graphOf(t *topology.Topology) (*Graph, error) {
 	return b.finish()
 }
 
+// OverHosts is the graph of one node's scale-up links and of PCIe, sockets and memory, where only these together join all ranks; nil where
+// one of them does alone.
+func OverHosts(t *topology.Topology) *Graph {
+	b := newBuilder(t)
+	if b.scaleUp(); len(b.edges) == 0 {
+		return nil
+	}
+	b.islands()
+	alone := !b.apart()
+	b.hosts()
+	if b.islands(); alone || b.apart() {
+		return nil
+	}
+	return &Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: mergeEdges(b.edges)}
+}
+
 func newBuilder(t *topology.Topology) *builder {
 	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, vertices: t.NumRanks()}
 	for r, d := range t.Ranks() {
@@ -97,11 +113,11 @@ func (b *builder) add(l topology.LinkID, from, to place) {
 	b.edges = append(b.edges, Edge{b.at(from), b.at(to), int64(b.t.Rate(l))})
 }
 
-// join adds the links between devices that admit accepts.
-func (b *builder) join(admit func(topology.DeviceID) bool, medium func(topology.Medium) bool) {
+// join adds the links that admit accepts, by their ends and medium.
+func (b *builder) join(admit func(topology.Link, topology.Medium) bool) {
 	for i, l := range b.t.Links() {
-		if id := topology.LinkID(i); admit(l.From) && admit(l.To) && medium(b.t.Class(id).Medium) {
-			b.add(id, place{device: l.From}, place{device: l.To})
+		if id := topology.LinkID(i); admit(l, b.t.Class(id).Medium) {
+			b.addOnce(id, place{device: l.From}, place{device: l.To})
 			b.joined = append(b.joined, l)
 		}
 	}
@@ -113,8 +129,14 @@ func isScaleUp(m topology.Medium) bool {
 	return m == topology.NVLink || m == topology.XGMI || m == topology.C2C
 }
 
+// scaleUp adds the links between ranks and scale-up switches; inside a node, links between ranks may be of any medium.
 func (b *builder) scaleUp() {
-	b.join(func(d topology.DeviceID) bool { return b.isRank(d) || b.t.Devices()[d].Kind == topology.NVSwitch }, isScaleUp)
+	of := func(d topology.DeviceID) topology.Device { return b.t.Devices()[d] }
+	end := func(d topology.DeviceID) bool { return b.isRank(d) || of(d).Kind == topology.NVSwitch }
+	b.join(func(l topology.Link, m topology.Medium) bool {
+		direct := b.isRank(l.From) && b.isRank(l.To) && of(l.From).Node == of(l.To).Node
+		return direct || isScaleUp(m) && end(l.From) && end(l.To)
+	})
 }
 
 // apart reports whether not all ranks reach one another so far.

@@ -10,8 +10,10 @@ import (
 // network adds the fabrics' switches and each rank's way to its adapters: the links that
 // its routes to and from a rank of another node use.
 func (b *builder) network() {
-	b.join(func(d topology.DeviceID) bool { return b.isRank(d) || b.t.Devices()[d].Kind.NetworkSwitch() },
-		func(m topology.Medium) bool { return m == topology.Network })
+	b.join(func(l topology.Link, m topology.Medium) bool {
+		end := func(d topology.DeviceID) bool { return b.isRank(d) || b.t.Devices()[d].Kind.NetworkSwitch() }
+		return m == topology.Network && end(l.From) && end(l.To)
+	})
 	router := topology.NewRouter(b.t)
 	for r := range b.t.Ranks() {
 		q := b.partner(r)
