@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"railyard/model/collective"
 	"railyard/model/schedule"
 )
@@ -91,10 +89,9 @@ func (r *request) oneByOne(ch schedule.Channel) schedule.Channel {
 	return ch
 }
 
-// breadthFirstDepths: in as many pieces as a block needs for exact balance, and whole.
+// breadthFirstDepths: whole, and in as many pieces as balance most links that differ; refinement finds others between.
 func breadthFirstDepths(r *request) []int {
-	k := r.spec.Kind
-	switch k {
+	switch r.spec.Kind {
 	case collective.Broadcast, collective.Reduce:
 		return pipelined
 	case collective.Barrier, collective.SendRecv:
@@ -105,13 +102,5 @@ func breadthFirstDepths(r *request) []int {
 		}
 		return []int{1, 2, 4}
 	}
-	x, err := r.breadthFirst()
-	if err != nil {
-		return []int{1}
-	}
-	out := []int{1, x.out.bestPieces()}
-	if k == collective.ReduceScatter {
-		out[1] = x.in.bestPieces()
-	}
-	return slices.Compact(out)
+	return upTo([]int{1, 2, 4, 16}, maxBlockPieces(r.spec.Ranks))
 }

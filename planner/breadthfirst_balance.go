@@ -9,7 +9,7 @@ import (
 // least there is: for each item some links are allowed. By max-flow from items to links
 // whose capacities grow with the load: a set of items that finds no room, with the links that
 // they all have to use, is a cut, which says how large the load has to be at least
-// (Newton's method, or Dinkelbach's).
+// (as in Newton's method, or Dinkelbach's).
 type balance struct {
 	rates []int64   // by link
 	links [][]int32 // by item: where it may go
@@ -18,28 +18,6 @@ type balance struct {
 	share    [][]int64 // [item][link]: how much of it goes there
 	load     []int64   // by link
 	capacity []int64   // by link: the most that it may carry
-}
-
-// exact is the least load of items that may be cut anywhere.
-func (b *balance) exact() pack.Fraction {
-	at := b.atLeast(1)
-	for {
-		b.clear()
-		for k, rate := range b.rates {
-			b.capacity[k] = at.Num * rate
-		}
-		items, links := b.fill(at.Den)
-		if items == 0 {
-			return at
-		}
-		var rates int64
-		for k, in := range links {
-			if in {
-				rates += b.rates[k]
-			}
-		}
-		at = pack.Fraction{Num: int64(items), Den: rates}
-	}
 }
 
 // deal shares out items of so many equal pieces each, and returns the load in pieces.

@@ -22,8 +22,32 @@ func waysOf(t *testing.T, topo *topology.Topology) *breadthFirstWays {
 	return ways
 }
 
-func dealtIn(pieces int64) func(*balance) pack.Fraction {
-	return func(b *balance) pack.Fraction { return b.deal(pieces) }
+// allSteps are what all ranks receive, by step.
+func (x *shortest) allSteps() [][]*balance {
+	out := make([][]*balance, x.steps)
+	for t := range out {
+		for v := range x.dist {
+			_, b := x.step(v, t+1)
+			out[t] = append(out[t], b)
+		}
+	}
+	return out
+}
+
+// stepTime is how long steps take in so many pieces, one after another, by the load of the fullest link of each: as blocks for each
+// unit of rate.
+func stepTime(all [][]*balance, pieces int) float64 {
+	sum := 0.0
+	for _, step := range all {
+		most := pack.Fraction{Den: 1}
+		for _, b := range step {
+			if l := b.deal(int64(pieces)); most.Cmp(l) < 0 {
+				most = l
+			}
+		}
+		sum += most.Float()
+	}
+	return sum / float64(pieces)
 }
 
 // Two steps of DGX-1 V100 take three rounds of half a block over one NVLink, as the
@@ -46,15 +70,21 @@ func TestBreadthFirstReachesPublishedOptima(t *testing.T) {
 		{torus(t, "3, 4, 5", 60), 0, 59. / 6, 59. / 6},
 	} {
 		x := waysOf(t, c.topo).out
-		if got := stepTime(x.allSteps(), (*balance).exact); math.Abs(got-c.time) > 1e-9 || got < c.ofIntake-1e-9 {
-			t.Errorf("%s: %v, want %v", c.topo.Name(), got, c.time)
+		all := x.allSteps()
+		best, least := 0, math.Inf(1)
+		for pieces := range maxBlockPieces(c.topo.NumRanks()) {
+			if got := stepTime(all, pieces+1); got < least*(1-1e-9) {
+				best, least = pieces+1, got
+			}
 		}
-		best := x.bestPieces()
+		if least > c.time*1.001 || least < c.time-1e-9 || least < c.ofIntake-1e-9 {
+			t.Errorf("%s: %v in %d pieces, want %v", c.topo.Name(), least, best, c.time)
+		}
 		if c.pieces > 0 && best != c.pieces {
 			t.Errorf("%s: %d pieces, want %d", c.topo.Name(), best, c.pieces)
 		}
-		if got := stepTime(x.allSteps(), dealtIn(int64(best))) / float64(best); got > c.time*1.001 {
-			t.Errorf("%s: %v in %d pieces, want %v", c.topo.Name(), got, best, c.time)
+		if got := stepTime(all, 4); c.pieces > 0 && got > c.time*1.001 {
+			t.Errorf("%s: %v in the pieces that are tried, want %v", c.topo.Name(), got, c.time)
 		}
 	}
 }
@@ -71,9 +101,6 @@ func TestBalanceIsTheBest(t *testing.T) {
 				want = cut
 			}
 		}
-		if got := b.exact(); got.Cmp(want) != 0 {
-			t.Fatalf("round %d: %v, want %v: %+v", round, got, want, b)
-		}
 		for pieces := int64(1); pieces <= 2; pieces++ {
 			got, want := b.deal(pieces), dealAll(b, 0, pieces, make([]int64, len(b.rates)))
 			if got.Cmp(want) != 0 {
@@ -81,7 +108,7 @@ func TestBalanceIsTheBest(t *testing.T) {
 			}
 			checkShares(t, b, pieces, got)
 		}
-		if fine := b.deal(5040); fine.Float()/5040 > want.Float()*1.001 {
+		if fine := b.deal(5040); fine.Float()/5040 > want.Float()*1.001 || fine.Float()/5040 < want.Float()*(1-1e-9) {
 			t.Errorf("round %d: %v in many pieces, want %v", round, fine.Float()/5040, want.Float())
 		}
 	}

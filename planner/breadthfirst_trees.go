@@ -5,7 +5,6 @@ import (
 
 	"railyard/model/topology"
 	"railyard/model/units"
-	"railyard/planner/pack"
 )
 
 // hop is a link on a shortest way to a rank.
@@ -191,48 +190,3 @@ func (x *shortest) attach(out [][][]int32, v int, root int32, share []int64, fir
 
 // maxBlockPieces bounds the pieces of a block: trees hold n² hops for each.
 func maxBlockPieces(ranks int) int { return min(max(1<<16/(ranks*ranks), 4), 64) }
-
-// bestPieces is the least number of pieces that comes as near as any to exact balance.
-func (x *shortest) bestPieces() int {
-	all := x.allSteps()
-	exact := stepTime(all, (*balance).exact)
-	best, least := 1, 0.0
-	for pieces := 1; pieces <= maxBlockPieces(len(x.dist)); pieces++ {
-		t := stepTime(all, func(b *balance) pack.Fraction { return b.deal(int64(pieces)) }) / float64(pieces)
-		if pieces == 1 || t < least*(1-1e-9) {
-			best, least = pieces, t
-		}
-		if least <= exact*(1+1e-9) {
-			break
-		}
-	}
-	return best
-}
-
-// allSteps are what all ranks receive, by step.
-func (x *shortest) allSteps() [][]*balance {
-	out := make([][]*balance, x.steps)
-	for t := range out {
-		for v := range x.dist {
-			_, b := x.step(v, t+1)
-			out[t] = append(out[t], b)
-		}
-	}
-	return out
-}
-
-// stepTime is how long steps take, one after another, by the load of the fullest link of
-// each: as blocks for each unit of rate.
-func stepTime(all [][]*balance, load func(*balance) pack.Fraction) float64 {
-	sum := 0.0
-	for _, step := range all {
-		most := pack.Fraction{Den: 1}
-		for _, b := range step {
-			if l := load(b); most.Cmp(l) < 0 {
-				most = l
-			}
-		}
-		sum += most.Float()
-	}
-	return sum
-}
