@@ -27,7 +27,7 @@ func (r *railRoot) collecting(g *railGroups, x railStage, node int) []schedule.G
 	case node != r.node:
 		return nil
 	case x.level == 2:
-		return r.fromOthers(g)
+		return r.across(g, pairUp)
 	}
 	var out []schedule.Group
 	for rail, from := range g.rank[node] {
@@ -38,22 +38,6 @@ func (r *railRoot) collecting(g *railGroups, x railStage, node int) []schedule.G
 		default:
 			for _, set := range r.through(g, rail) {
 				out = append(out, pairUp(r.rank, from, set))
-			}
-		}
-	}
-	return out
-}
-
-// fromOthers are the groups of level 2: the GPU of the root's node through which units of another node enter, and the one through which
-// they leave.
-func (r *railRoot) fromOthers(g *railGroups) (out []schedule.Group) {
-	for node := range g.rank {
-		for rail := range g.rails {
-			if node == r.node || g.rank[node][rail] < 0 {
-				continue
-			}
-			for _, x := range g.runs(rail, g.kindOfNode(r.node), g.kindOfNode(node)) {
-				out = append(out, pairUp(g.through(r.node, rail, x), g.through(node, rail, x), g.ofNode(rail, x, node)))
 			}
 		}
 	}

@@ -53,7 +53,9 @@ func (r *railRoot) of(g *railGroups, x railStage, node int) []schedule.Group {
 	case node != r.node:
 		return nil
 	case x.level == 2:
-		return r.across(g)
+		return r.across(g, func(root, other int32, set schedule.ChunkSet) schedule.Group {
+			return schedule.Group{Ranks: schedule.RankList{root, other}, Whole: set}
+		})
 	}
 	alone := []schedule.Group{{Ranks: schedule.RankList{r.rank}}} // it has all data
 	if len(r.others) == 0 {
@@ -75,19 +77,14 @@ func (r *railRoot) of(g *railGroups, x railStage, node int) []schedule.Group {
 	return out
 }
 
-// across are the groups of level 2 between the root's node and all others: the GPU through which units leave, and the one
-// through which they enter the node that they are dealt to.
-func (r *railRoot) across(g *railGroups) []schedule.Group {
-	var out []schedule.Group
-	for to := range g.rank {
-		if to == r.node {
-			continue
-		}
+// across are the groups of level 2 between the root's node and all others: the GPU of the root's node through which a node's units leave
+// or enter, and the one in that node.
+func (r *railRoot) across(g *railGroups, pair func(root, other int32, set schedule.ChunkSet) schedule.Group) (out []schedule.Group) {
+	for node := range g.rank {
 		for rail := range g.rails {
-			for _, x := range g.runs(rail, g.kindOfNode(r.node), g.kindOfNode(to)) {
-				if set := g.ofNode(rail, x, to); set.Count > 0 {
-					out = append(out, schedule.Group{Ranks: schedule.RankList{g.through(r.node, rail, x), g.through(to, rail, x)},
-						Whole: set})
+			for _, x := range g.runs(rail, g.kindOfNode(r.node), g.kindOfNode(node)) {
+				if set := g.ofNode(rail, x, node); node != r.node && set.Count > 0 {
+					out = append(out, pair(g.through(r.node, rail, x), g.through(node, rail, x), set))
 				}
 			}
 		}
