@@ -109,30 +109,21 @@ func (x *exactBound) find() {
 
 // ExactBound is the bound of a collective on the graph that transfers use, and the cut
 // that says why: its AlgBW, in bytes/s of the whole buffer, no schedule can beat at line
-// rate. What goes to one rank is what comes from it, backwards.
+// rate.
 func ExactBound(t *topology.Topology, spec collective.Spec) (pack.Result, error) {
 	g, err := pack.FromTopology(t)
 	if err != nil {
 		return pack.Result{}, err
 	}
 	switch spec.Kind {
-	case collective.ReduceScatter, collective.Reduce, collective.Gather:
-		g = g.Reversed()
-	}
-	switch spec.Kind {
 	case collective.AllReduce:
 		if multicast, reduction := t.InNetwork(nil); multicast || reduction {
 			return pack.AllReduceCuts(g), nil // switches do some of it
 		}
-		return pack.AllReduceBound(g)
 	case collective.AllToAll, collective.AllToAllV, collective.SendRecv:
 		return pairsBound(g, spec), nil
-	case collective.Broadcast, collective.Reduce:
-		return pack.BroadcastBound(g, spec.Root), nil
-	case collective.Scatter, collective.Gather:
-		return pack.ScatterBound(g, spec.Root)
 	}
-	return pack.Bound(g)
+	return pack.BoundFor(g, spec.Kind, spec.Root)
 }
 
 // mostParts is in how many parts the largest message counts: enough for bounds.

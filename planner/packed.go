@@ -68,13 +68,12 @@ func (x *treeSet) hops(ranks int) int {
 	return len(x.trees.List) * (ranks - 1)
 }
 
-// uses says what trees a collective takes.
-var uses = map[collective.Kind]pack.Use{
-	collective.AllGather: pack.AllGather, collective.ReduceScatter: pack.ReduceScatter, collective.AllReduce: pack.AllReduce,
-	collective.Broadcast: pack.Broadcast, collective.Reduce: pack.Reduce,
+// packable are the collectives that packed trees make.
+var packable = []collective.Kind{
+	collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast, collective.Reduce,
 }
 
-// treeSets are the trees of a topology for one use.
+// treeSets are the trees of a topology for one collective.
 type treeSets struct {
 	all, few *treeSet
 	fewer    func() []*treeSet // see pack.Packing
@@ -86,27 +85,26 @@ func (r *request) fewTrees() *treeSet { return r.treeSets().few }
 
 // treeSets makes a schedule's trees of the packing, once for each topology.
 func (r *request) treeSets() treeSets {
-	use, ok := uses[r.spec.Kind]
-	if n := r.spec.Ranks; !ok || n < 3 || n > maxPackedRanks {
+	if n := r.spec.Ranks; !slices.Contains(packable, r.spec.Kind) || n < 3 || n > maxPackedRanks {
 		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather",
 			maxPackedRanks)}
 		return treeSets{all: none, few: none}
 	}
 	type key struct {
-		use    pack.Use
+		kind   collective.Kind
 		root   int
 		budget Budget
 	}
-	return topology.Once(r.t, key{use, r.spec.Root, r.o.Budget}, func() treeSets { return r.packTrees(use) })
+	return topology.Once(r.t, key{r.spec.Kind, r.spec.Root, r.o.Budget}, r.packTrees)
 }
 
-func (r *request) packTrees(use pack.Use) treeSets {
+func (r *request) packTrees() treeSets {
 	g, err := pack.FromTopology(r.t)
 	if err != nil {
 		none := &treeSet{err: notApplicable("%v", err)}
 		return treeSets{all: none, few: none}
 	}
-	p, err := pack.ForTopology(r.t, use, r.spec.Root, pack.Options{Work: r.o.Budget.part(pack.DefaultWork)})
+	p, err := pack.ForTopology(r.t, r.spec.Kind, r.spec.Root, pack.Options{Work: r.o.Budget.part(pack.DefaultWork)})
 	x := treeSets{all: &treeSet{err: notApplicable("%v", err)}}
 	if err == nil {
 		x.all = r.treeSet(p, g)
@@ -147,7 +145,7 @@ func (r *request) pathsOf(list []pack.Path) (out []schedule.Path) {
 // treesOf are the trees of a packing, which go in, out or both ways, as op says.
 func (r *request) treesOf(p *pack.Packing, op collective.Kind) (*schedule.Trees, error) {
 	chunks := p.K
-	if p.Use.PerRoot() {
+	if pack.PerRoot(p.Kind) {
 		chunks *= int64(r.spec.Ranks)
 	}
 	if chunks > 1<<20 {

@@ -48,22 +48,21 @@ type sharedRails struct {
 }
 
 func (r *request) railShares() *sharedRails {
-	use, ok := uses[r.spec.Kind]
 	switch {
-	case !ok || !use.PerRoot() && use != pack.AllReduce:
+	case !pack.PerRoot(r.spec.Kind) && r.spec.Kind != collective.AllReduce:
 		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
 	case r.spec.Ranks > maxSharedRanks:
 		return &sharedRails{err: notApplicable("it is for up to %d ranks", maxSharedRanks)}
 	}
-	type key struct{ use pack.Use }
-	return topology.Once(r.t, key{use}, func() *sharedRails { return r.shareRails(use) })
+	type key struct{ kind collective.Kind }
+	return topology.Once(r.t, key{r.spec.Kind}, r.shareRails)
 }
 
-func (r *request) shareRails(use pack.Use) *sharedRails {
+func (r *request) shareRails() *sharedRails {
 	g, err := pack.FromTopology(r.t)
 	var p *pack.Packing
 	if err == nil {
-		p, err = pack.RailShares(g, use)
+		p, err = pack.RailShares(g, r.spec.Kind)
 	}
 	if err != nil {
 		return &sharedRails{err: notApplicable("%v", err)}
@@ -73,7 +72,7 @@ func (r *request) shareRails(use pack.Use) *sharedRails {
 		return &sharedRails{err: err}
 	}
 	t.Join = true
-	if use == pack.AllReduce { // chunks of a rail lie side by side, so that messages of several roots join
+	if r.spec.Kind == collective.AllReduce { // chunks of a rail lie side by side, so that messages of several roots join
 		slices.SortStableFunc(t.List, func(a, b schedule.Tree) int {
 			return cmp.Or(cmp.Compare(a.Root%t.Local, b.Root%t.Local), cmp.Compare(a.Root, b.Root))
 		})

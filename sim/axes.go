@@ -24,7 +24,7 @@ type nodeAxes struct {
 
 // newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
 func newNodeAxes(y *nodeSymmetry, t *topology.Topology, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels}
+	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels, place: symmetry.InPlace(len(y.first))}
 	for i := range s.Channels {
 		dims, along := x.axes(s, i)
 		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
@@ -81,11 +81,7 @@ func (x *nodeAxes) byTiers(t *topology.Topology, s *schedule.Schedule) bool {
 			}
 		}
 	}
-	nodes := make([]int32, len(x.first)) // groups by themselves
-	for n := range nodes {
-		nodes[n] = int32(n)
-	}
-	groups := slices.Concat([][]int32{make([]int32, len(x.first))}, tiers, [][]int32{nodes}) // from all nodes to each
+	groups := slices.Concat([][]int32{make([]int32, len(x.first))}, tiers, [][]int32{x.place}) // from all nodes to each
 	x.dims, x.along, x.place = nil, nil, make([]int32, len(x.first))
 	for i, of := range groups[1:] {
 		number, next := map[int32]int32{}, map[int32]int32{} // of a group; in the one above it
@@ -170,14 +166,7 @@ func (x *nodeAxes) tree(t *topology.Topology, axis int, classes []int32) *symmet
 
 // coordinate is a node's along an axis.
 func (x *nodeAxes) coordinate(axis int, node int32) int32 {
-	return symmetry.Radix(x.dims)[axis].Of(x.placeOf(node))
-}
-
-func (x *nodeAxes) placeOf(node int32) int32 {
-	if x.place == nil {
-		return node
-	}
-	return x.place[node]
+	return symmetry.Radix(x.dims)[axis].Of(x.place[node])
 }
 
 // narrower is a group that leaves what programs do, where they do not bear out one along an axis inside of groups: messages may be cut
@@ -207,7 +196,7 @@ func (x *nodeAxes) narrower(t *topology.Topology, programs *schedule.Expander, w
 			for _, r := range x.asked(whole, axes, axis, channel) {
 				n := x.node[r]
 				c := x.coordinate(axis, n)
-				at := symmetry.Mix(uint64(x.placeOf(n)-c*stride), uint64(r-x.first[n]))
+				at := symmetry.Mix(uint64(x.place[n]-c*stride), uint64(r-x.first[n]))
 				does[c] += symmetry.Mix(at, programs.Outline(channel, r, names))
 			}
 		}
@@ -230,7 +219,7 @@ func (x *nodeAxes) names(axis int, classes []int32) []int32 {
 	out := make([][3]int32, len(x.node))
 	for r, n := range x.node {
 		c := x.coordinate(axis, n)
-		out[r] = [3]int32{classes[c], x.placeOf(n) - c*stride, int32(r) - x.first[n]}
+		out[r] = [3]int32{classes[c], x.place[n] - c*stride, int32(r) - x.first[n]}
 	}
 	return symmetry.Number(out).Of
 }
@@ -240,9 +229,6 @@ func (x *nodeAxes) names(axis int, classes []int32) []int32 {
 // largest first; and by node which ones are alike.
 func (x *nodeAxes) distributed(axis int) (inner [][]int32, alike []int32) {
 	alike = make([]int32, len(x.first))
-	if x.place == nil {
-		return nil, alike
-	}
 	d := symmetry.Radix(x.dims)[axis]
 	sizes := map[int32]int32{} // by group: how many coordinates it has
 	for _, at := range x.place {

@@ -22,19 +22,14 @@ func (e *engine) carried() units.Bytes {
 	if !together(e.profile) {
 		return 0
 	}
-	load, most := make([]float64, len(e.res)), 0.0
+	perRoute, most := make([]float64, len(e.routes)), 0.0
 	for i := range e.Plan.conns {
 		k := &e.Plan.conns[i]
-		sum := 0.0
-		for i, s := range e.listed(k) {
-			sum += float64(k.messages.loop.times(int32(i))) * float64(e.table.bytes[s])
-		}
-		sum *= float64(e.strand(k.channel).slices)
-		for _, u := range e.routes[k.route].use {
-			if side := e.res[u.res].node; side != nil && side.carrier {
-				load[u.res] += sum * u.weight * float64(u.count)
-				most = max(most, load[u.res])
-			}
+		perRoute[k.route] += float64(e.bytes(k))
+	}
+	for i, load := range e.resourceLoads(perRoute) {
+		if side := e.res[i].node; side != nil && side.carrier {
+			most = max(most, load)
 		}
 	}
 	return units.Bytes(most / piecesAlone)

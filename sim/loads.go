@@ -13,11 +13,7 @@ func (p *Plan) loads(e *engine, r *Result) {
 	perRoute, sent := make([]float64, len(p.routes)), make([]float64, p.topo.NumRanks())
 	for i := range p.conns {
 		k := &p.conns[i]
-		var sum units.Bytes
-		for i, s := range p.listed(k) {
-			sum += units.Bytes(k.messages.loop.times(int32(i))) * e.table.bytes[s]
-		}
-		sum *= units.Bytes(p.strand(k.channel).slices)
+		sum := e.bytes(k)
 		perRoute[k.route] += float64(sum)
 		sent[p.routes[k.route].src] += float64(float64(sum) * float64(p.channelsOf(k.channel)) * p.routes[k.route].leaving *
 			p.peersOf(k))
@@ -44,6 +40,14 @@ func (p *Plan) loads(e *engine, r *Result) {
 		spreadLinks(r, p.links, len(p.topo.Links()))
 	}
 	r.Balance = balance(r)
+}
+
+// bytes are those of an operation on a connection of the plan, or of that which it is folded from.
+func (e *engine) bytes(k *conn) (sum units.Bytes) {
+	for i, s := range e.listed(k) {
+		sum += units.Bytes(k.messages.loop.times(int32(i))) * e.table.bytes[s]
+	}
+	return sum * units.Bytes(e.strand(k.channel).slices)
 }
 
 // channelsOf is how many channels one stands for.

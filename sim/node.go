@@ -140,14 +140,20 @@ func (n *NodeLoad) String() string {
 	return fmt.Sprintf("what messages share that %s node %d (%v): %.0f%% busy", n.Which, n.Node, n.Rate, math.Round(100*n.Utilisation))
 }
 
-// busiestNode is the busiest of what nodes' messages share, nil where there is none; perRoute are the bytes of each route.
-func (p *Plan) busiestNode(perRoute []float64, t units.Time) (most *NodeLoad) {
+// resourceLoads are the bytes that resources carry, given those of each route.
+func (p *Plan) resourceLoads(perRoute []float64) []float64 {
 	load := make([]float64, len(p.res))
 	for i := range p.routes {
 		for _, u := range p.routes[i].use {
 			load[u.res] += perRoute[i] * u.weight * float64(u.count)
 		}
 	}
+	return load
+}
+
+// busiestNode is the busiest of what nodes' messages share, nil where there is none; perRoute are the bytes of each route.
+func (p *Plan) busiestNode(perRoute []float64, t units.Time) (most *NodeLoad) {
+	load := p.resourceLoads(perRoute)
 	for i := range p.res {
 		r := &p.res[i]
 		if r.node == nil || t == 0 {

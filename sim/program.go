@@ -6,6 +6,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -185,7 +186,7 @@ func (c *compiler) representatives(channel int) (ranks []int32, times int32) {
 	y := c.symmetry
 	switch {
 	case y == nil:
-		return upTo(c.job.Schedule.Spec.Ranks), 1
+		return symmetry.InPlace(c.job.Schedule.Spec.Ranks), 1
 	case y.times[channel] == 0:
 		return nil, 0
 	}

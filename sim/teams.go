@@ -52,15 +52,6 @@ func (c *compiler) findTeams(channel, phase int, ranks []int32) error {
 	return nil
 }
 
-// upTo are the ranks below n.
-func upTo(n int) []int32 {
-	out := make([]int32, n)
-	for r := range out {
-		out[r] = int32(r)
-	}
-	return out
-}
-
 // team looks a team's routes up, once for each.
 func (c *compiler) team(t *topology.Team) (knownTeam, error) {
 	if c.teams.known == nil {

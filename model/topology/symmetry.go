@@ -55,7 +55,7 @@ func (t *Topology) Standing() *Symmetry {
 // NodeTree are the nodes in the groups of their tiers, symmetric where they are so in
 // themselves and in what label says.
 func (t *Topology) NodeTree(label func(node int) int) *symmetry.Tree {
-	return t.AxisTree([]int32{int32(len(t.nodes))}, nil, 0, nil, label)
+	return t.AxisTree([]int32{int32(len(t.nodes))}, symmetry.InPlace(len(t.nodes)), 0, nil, label)
 }
 
 // AxisTree is the same of the coordinates along an axis of a grid of the nodes, where place says which one each node has (see
@@ -64,14 +64,10 @@ func (t *Topology) AxisTree(dims, place []int32, axis int, inner [][]int32, labe
 	d := symmetry.Radix(dims)[axis]
 	outlines, first, colour := make([][]byte, d.Size), make([]int, d.Size), t.surroundings()
 	for n := len(t.nodes) - 1; n >= 0; n-- {
-		at := int32(n)
-		if place != nil {
-			at = place[n]
-		}
-		c := d.Of(at)
+		c := d.Of(place[n])
 		first[c] = n
 		b := &outlines[c]
-		*b = binary.AppendVarint(binary.AppendVarint(*b, int64(at-c*d.Stride)), int64(label(n)))
+		*b = binary.AppendVarint(binary.AppendVarint(*b, int64(place[n]-c*d.Stride)), int64(label(n)))
 		*b = binary.LittleEndian.AppendUint64(*b, colour[n])
 	}
 	labels := make([]string, d.Size)

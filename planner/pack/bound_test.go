@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 	"railyard/topologies"
 )
@@ -316,7 +317,7 @@ func TestOneRankHasNoBound(t *testing.T) {
 			t.Errorf("%d: %+v, %v", i, b, errs[i])
 		}
 	}
-	if _, err := PackFor(g, Broadcast, 0, Options{}); err == nil {
+	if _, err := PackFor(g, collective.Broadcast, 0, Options{}); err == nil {
 		t.Error("trees for one rank")
 	}
 }

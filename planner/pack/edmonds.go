@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,15 +25,11 @@ func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts := make([]start, g.Ranks)
-	for r := range starts {
-		starts[r] = start{int32(r), each}
+	roots := make([]int32, g.Ranks)
+	for r := range roots {
+		roots[r] = int32(r)
 	}
-	bundles, err := lowest(g, caps, starts, effort)
-	if err != nil {
-		return nil, err
-	}
-	return packingOf(AllGather, each, g.Ranks, bundles), nil
+	return lowest(g, caps, roots, each, effort)
 }
 
 // arborescences is the same for one root, at the rate of its broadcast.
@@ -41,19 +38,7 @@ func arborescences(g *Graph, root int, k int64, effort int) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	bundles, err := lowest(g, caps, []start{{int32(root), each}}, effort)
-	if err != nil {
-		return nil, err
-	}
-	return packingOf(Broadcast, each, g.Ranks, bundles), nil
-}
-
-func packingOf(use Use, k int64, ranks int, bundles []*bundle) *Packing {
-	p := &Packing{Use: use, K: k, Trees: make([][]Tree, ranks), Method: "packed trees"}
-	for _, s := range bundles {
-		p.Trees[s.root] = append(p.Trees[s.root], Tree{Weight: s.count, Parent: s.parent})
-	}
-	return p
+	return lowest(g, caps, []int32{int32(root)}, each, effort)
 }
 
 // parts are the capacities in parts of the data of each root, and how many parts there
@@ -80,13 +65,13 @@ func parts(g *Graph, k int64, bound func(*Graph) (Fraction, error)) ([]int64, in
 // mostParts is into how many parts data is cut at most: one with many divisors.
 const mostParts = 5040
 
-// lowest grows trees again and again, until about so many arcs have been looked at, and
+// lowest grows k trees of each root again and again, until about so many arcs have been looked at, and
 // keeps the lowest, then the fewest.
-func lowest(g *Graph, caps []int64, starts []start, effort int) ([]*bundle, error) {
+func lowest(g *Graph, caps []int64, roots []int32, k int64, effort int) (*Packing, error) {
 	var best []*bundle
 	least := 0
 	for try, work := uint64(0), 0; try == 0 || try < mostTries && work < effort; try++ {
-		e := newGrowth(g, caps, starts, try)
+		e := newGrowth(g, caps, roots, k, try)
 		if err := e.grow(); err != nil {
 			return nil, err
 		}
@@ -99,7 +84,11 @@ func lowest(g *Graph, caps []int64, starts []start, effort int) ([]*bundle, erro
 			best, least = e.bundles, h
 		}
 	}
-	return best, nil
+	p := &Packing{K: k, Trees: make([][]Tree, g.Ranks), Method: "packed trees"}
+	for _, s := range best {
+		p.Trees[s.root] = append(p.Trees[s.root], Tree{Weight: s.count, Parent: s.parent})
+	}
+	return p, nil
 }
 
 // mostTries is how often packing is tried at most.
@@ -120,46 +109,35 @@ func inWhole(g *Graph, x Fraction) ([]int64, int64) {
 
 // forParts are the capacities in parts, rounded down, at the highest rate at which k
 // parts of each root fit.
-func forParts(g *Graph, x Fraction, k int64, bound func(*Graph) (Fraction, error)) ([]int64, error) {
+func forParts(g *Graph, x Fraction, k int64, bound func(*Graph) (Fraction, error)) (caps []int64, failed error) {
 	const steps = 1 << 16
 	unit := g.unit()
-	at := func(step float64) ([]int64, bool, error) {
+	fit := func(step float64) bool { // with parts of so small a part of the rate
 		part := x.Float() / float64(unit) / float64(k) / step // rate of one part
-		caps := make([]int64, len(g.Edges))
+		caps = make([]int64, len(g.Edges))
 		h := &Graph{Ranks: g.Ranks, Vertices: g.Vertices, Edges: slices.Clone(g.Edges)}
 		for i, e := range g.Edges {
 			caps[i] = int64(float64(e.Cap/unit)/part + 1e-9)
 			h.Edges[i].Cap = caps[i]
 		}
 		rate, err := bound(h)
-		return caps, rate.Cmp(Fraction{k, 1}) >= 0, err
+		failed = cmp.Or(failed, err)
+		return err != nil || rate.Cmp(Fraction{k, 1}) >= 0
 	}
-	lo, hi := 1.0, float64(2)
-	for {
-		if _, ok, err := at(hi); err != nil || ok {
-			if err != nil {
-				return nil, err
-			}
-			break
-		}
-		lo, hi = hi, hi*2
+	if fit(1) {
+		return caps, failed
 	}
-	if caps, ok, err := at(1); ok || err != nil {
-		return caps, err
+	lo, hi := 1.0, 2.0
+	for ; !fit(hi); hi *= 2 {
+		lo = hi
 	}
-	for range 40 {
-		mid := (lo + hi) / 2
-		if _, ok, err := at(mid); err != nil {
-			return nil, err
-		} else if ok {
+	for i := 0; i < 40 && hi-lo >= 1.0/steps/16; i++ {
+		if mid := (lo + hi) / 2; fit(mid) {
 			hi = mid
 		} else {
 			lo = mid
 		}
-		if hi-lo < 1.0/steps/16 {
-			break
-		}
 	}
-	caps, _, err := at(hi)
-	return caps, err
+	fit(hi)
+	return caps, failed
 }

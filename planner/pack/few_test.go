@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"railyard/model/collective"
 )
 
 // slowFew is the highest rate of each root at which k parts of it fit: the largest part
@@ -50,7 +52,7 @@ func inParts(t *testing.T, g *Graph, k int64) *Packing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(g, AllGather, 0, Options{}, bound)
+	s := newSearch(g, collective.AllGather, 0, Options{}, bound)
 	if err := s.transfers(); err != nil {
 		t.Fatal(err)
 	}

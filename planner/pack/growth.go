@@ -8,13 +8,8 @@ import (
 	"railyard/internal/maxflow"
 )
 
-// start is how many trees a root has.
-type start struct {
-	root  int32
-	count int64
-}
-
-func newGrowth(g *Graph, caps []int64, starts []start, seed uint64) *growth {
+// newGrowth begins with so many trees of each root.
+func newGrowth(g *Graph, caps []int64, roots []int32, count int64, seed uint64) *growth {
 	e := &growth{n: g.Ranks, cap: make([][]int64, g.Ranks), out: make([][]int32, g.Ranks), into: make([]int64, g.Ranks),
 		seed: rand.New(rand.NewPCG(seed, 1))}
 	for v := range e.cap {
@@ -26,8 +21,8 @@ func newGrowth(g *Graph, caps []int64, starts []start, seed uint64) *growth {
 		e.into[edge.To] += caps[i]
 		e.out[edge.From] = append(e.out[edge.From], edge.To)
 	}
-	for _, s := range starts {
-		e.start(s.root, s.count)
+	for _, root := range roots {
+		e.start(root, count)
 	}
 	return e
 }

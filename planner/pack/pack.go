@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -20,26 +21,26 @@ const DefaultWork = 80_000_000
 
 // ForTopology is PackFor on the graph of a topology, which is asked once. Where links are as fast both
 // ways, a reduce-scatter takes the trees of an all-gather.
-func ForTopology(t *topology.Topology, use Use, root int, o Options) (*Packing, error) {
+func ForTopology(t *topology.Topology, kind collective.Kind, root int, o Options) (*Packing, error) {
 	type result struct {
 		p   *Packing
 		err error
 	}
 	type key struct {
-		use  Use
+		kind collective.Kind
 		root int
 		o    Options
 	}
-	found := topology.Once(t, key{use, root, o}, func() result {
+	found := topology.Once(t, key{kind, root, o}, func() result {
 		g, err := FromTopology(t)
 		if err != nil {
 			return result{err: err}
 		}
-		if use == ReduceScatter && g.symmetric() {
-			p, err := ForTopology(t, AllGather, root, o)
+		if kind == collective.ReduceScatter && g.symmetric() {
+			p, err := ForTopology(t, collective.AllGather, root, o)
 			return result{p.reversed(), err}
 		}
-		p, err := PackFor(g, use, root, o)
+		p, err := PackFor(g, kind, root, o)
 		return result{p, err}
 	})
 	return found.p, found.err
@@ -51,7 +52,7 @@ func (p *Packing) reversed() *Packing {
 		return nil
 	}
 	q := *p
-	q.Use, q.Few, q.Fewer, q.Paths = ReduceScatter, p.Few.reversed(), nil, reversedPaths(p.Paths)
+	q.Kind, q.Few, q.Fewer, q.Paths = collective.ReduceScatter, p.Few.reversed(), nil, reversedPaths(p.Paths)
 	for _, f := range p.Fewer {
 		q.Fewer = append(q.Fewer, f.reversed())
 	}
@@ -59,7 +60,7 @@ func (p *Packing) reversed() *Packing {
 }
 
 // Pack is PackFor for an all-gather.
-func Pack(g *Graph, o Options) (*Packing, error) { return PackFor(g, AllGather, 0, o) }
+func Pack(g *Graph, o Options) (*Packing, error) { return PackFor(g, collective.AllGather, 0, o) }
 
 // mostRanks is up to how many ranks trees are sought: there are as many trees of as many
 // ranks.
@@ -68,7 +69,7 @@ const mostRanks = 4096
 // search keeps the best packing so far, and the best in few parts.
 type search struct {
 	g      *Graph
-	use    Use
+	kind   collective.Kind
 	root   int // of a broadcast or a reduce
 	o      Options
 	bound  Result
@@ -79,8 +80,8 @@ type search struct {
 	left   int        // of the work
 }
 
-func newSearch(g *Graph, use Use, root int, o Options, bound Result) *search {
-	return &search{g: g, use: use, root: root, o: o, bound: bound, left: cmp.Or(o.Work, DefaultWork)}
+func newSearch(g *Graph, kind collective.Kind, root int, o Options, bound Result) *search {
+	return &search{g: g, kind: kind, root: root, o: o, bound: bound, left: cmp.Or(o.Work, DefaultWork)}
 }
 
 // found is what the search has come to.
@@ -130,7 +131,7 @@ func (s *search) packAllRanks() error {
 
 // forward is a graph as trees go along it, from their roots.
 func (s *search) forward(g *Graph) *Graph {
-	if s.use.down() {
+	if down(s.kind) {
 		return g
 	}
 	return g.Reversed()
@@ -152,7 +153,7 @@ const mostExact = 80_000
 // since packed trees may be lower and load all planes alike.
 func (s *search) exactly(pack packer) (failed error) {
 	settle := func() error {
-		if s.best != nil && s.use.PerRoot() && s.g.Ranks*s.g.Ranks > mostSettled {
+		if s.best != nil && PerRoot(s.kind) && s.g.Ranks*s.g.Ranks > mostSettled {
 			return nil // one unit of each root is too many messages already
 		}
 		return s.settle(s.arcsOfUse())
@@ -166,15 +167,15 @@ func (s *search) exactly(pack packer) (failed error) {
 		}
 		tries = append(tries, func() error { return s.inParts(s.forward(g), pack) })
 		choices := s.g.t != nil && ScaleUp(s.g.t).Choices()
-		if s.g.Direct() || !choices && (!s.use.PerRoot() || size <= mostExact/4) {
+		if s.g.Direct() || !choices && (!PerRoot(s.kind) || size <= mostExact/4) {
 			slices.Reverse(tries)
 		}
 		if choices && !s.g.Direct() {
-			even, err := boundFor(g, s.use, s.root)
+			even, err := BoundFor(g, s.kind, s.root)
 			both = err == nil && even.Rate.Float()*unit >= nearEnough*s.bound.Rate.Float()
 		}
 	}
-	if s.use == AllReduce && !s.g.symmetric() {
+	if s.kind == collective.AllReduce && !s.g.symmetric() {
 		out := s.arcs()
 		tries = append(tries, func() error { return s.settle(out, out.back()) })
 	}
@@ -217,7 +218,7 @@ const fewParts = 8
 // the bound is reached.
 func (s *search) consider(p *Packing) bool {
 	if p != nil {
-		p.Use = s.use
+		p.Kind = s.kind
 	}
 	return p != nil && s.keep(p, p.K <= fewParts)
 }

@@ -1,6 +1,10 @@
 package pack
 
-import "math/big"
+import (
+	"math/big"
+
+	"railyard/model/collective"
+)
 
 // Tree is a spanning out-tree of a root: Parent[v] is the rank that sends the root's
 // data to v; −1 at the root itself.
@@ -10,29 +14,19 @@ type Tree struct {
 	Up     []int32 // the same of what is summed up, where an all-reduce does that along another tree
 }
 
-// Use is what trees are for.
-type Use uint8
+// down and up report which ways the data of a collective go along trees: from their roots, to them.
+func down(k collective.Kind) bool { return k != collective.Reduce && k != collective.ReduceScatter }
+func up(k collective.Kind) bool   { return k != collective.Broadcast && k != collective.AllGather }
 
-// The uses. Every rank is root of all its data in an all-gather or a reduce-scatter; else the trees share the
-// whole buffer among them, whatever their roots.
-const (
-	AllGather Use = iota
-	Broadcast
-	Reduce        // from the leaves to the root
-	ReduceScatter // the same for all roots
-	AllReduce     // to the root and back: hops carry as much both ways
-)
-
-// down and up report which ways data go along trees: from their roots, to them.
-func (u Use) down() bool { return u != Reduce && u != ReduceScatter }
-func (u Use) up() bool   { return u >= Reduce }
-
-// PerRoot reports whether every rank is root of data of its own.
-func (u Use) PerRoot() bool { return u == AllGather || u == ReduceScatter }
+// PerRoot reports whether every rank is root of data of its own in a collective; else its trees share the whole buffer among them, whatever
+// their roots.
+func PerRoot(k collective.Kind) bool {
+	return k == collective.AllGather || k == collective.ReduceScatter
+}
 
 // Packing is a set of trees that are used at once.
 type Packing struct {
-	Use    Use
+	Kind   collective.Kind
 	K      int64      // parts of the data of each root, or of all; the weights of the trees sum to it
 	Trees  [][]Tree   // by root
 	Rate   Fraction   // bytes/s for each root, or of the whole buffer, when the fullest link is full
@@ -62,12 +56,12 @@ func (p *Packing) traffic() *pairs {
 	for _, list := range p.Trees {
 		for _, t := range list {
 			for v, u := range t.Parent {
-				if u >= 0 && p.Use.down() {
+				if u >= 0 && down(p.Kind) {
 					w.add(u, int32(v), t.Weight)
 				}
 			}
 			for v, u := range t.sums() {
-				if u >= 0 && p.Use.up() {
+				if u >= 0 && up(p.Kind) {
 					w.add(int32(v), u, t.Weight)
 				}
 			}

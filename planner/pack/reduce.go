@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,29 +57,19 @@ func (r *reducer) remove(v int32) {
 func (r *reducer) lines() bool {
 	changed := false
 	for v := int32(r.ranks); int(v) < len(r.out); v++ {
-		if r.members[v] == nil || len(r.out[v]) > 1 || len(r.in[v]) > 1 {
-			if r.members[v] == nil || len(r.out[v]) > 0 && len(r.in[v]) > 0 {
-				continue
-			}
+		in, out := r.in[v], r.out[v]
+		if r.members[v] == nil || len(in) > 0 && len(out) > 0 && len(in)+len(out) > 2 {
+			continue
 		}
-		if len(r.out[v]) == 1 && len(r.in[v]) == 1 {
-			u, c := only(r.in[v])
-			w, d := only(r.out[v])
-			r.remove(v)
-			r.add(u, w, min(c, d))
-		} else {
-			r.remove(v)
+		r.remove(v)
+		for u, c := range in { // none, or one, where out has one too
+			for w, d := range out {
+				r.add(u, w, min(c, d))
+			}
 		}
 		changed = true
 	}
 	return changed
-}
-
-func only(m map[int32]int64) (int32, int64) {
-	for k, c := range m {
-		return k, c
-	}
-	return -1, 0
 }
 
 // twins merges switches whose capacities from and to the same neighbours are
@@ -111,23 +102,17 @@ func (r *reducer) twins() bool {
 
 func (r *reducer) signature(v int32) string {
 	var unit int64
-	for _, c := range r.out[v] {
-		unit = units.GCD(unit, c)
-	}
-	for _, c := range r.in[v] {
-		unit = units.GCD(unit, c)
+	for _, m := range []map[int32]int64{r.out[v], r.in[v]} {
+		for _, c := range m {
+			unit = units.GCD(unit, c)
+		}
 	}
 	var s strings.Builder
-	for i, m := range []map[int32]int64{r.out[v], r.in[v]} {
-		keys := make([]int32, 0, len(m))
-		for x := range m {
-			keys = append(keys, x)
-		}
-		slices.Sort(keys)
-		fmt.Fprintf(&s, "|%d", i)
-		for _, x := range keys {
+	for _, m := range []map[int32]int64{r.out[v], r.in[v]} {
+		for _, x := range slices.Sorted(maps.Keys(m)) {
 			fmt.Fprintf(&s, " %d:%d", x, m[x]/unit)
 		}
+		s.WriteByte('|')
 	}
 	return s.String()
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -25,12 +26,12 @@ func (s *search) settle(ways ...*arcs) error {
 		if err := x.settle(float64(units)/s.bound.Rate.Float(), s.left); err != nil {
 			return err
 		}
-		p := x.packing(units, s.use, s.g.t)
+		p := x.packing(units, s.kind, s.g.t)
 		if s.consider(p); x.lower(s.left) {
-			s.consider(x.packing(units, s.use, s.g.t))
+			s.consider(x.packing(units, s.kind, s.g.t))
 		}
 		s.left -= x.looked
-		lower := p.Share > nearEnough && units < fewParts && !s.use.PerRoot()
+		lower := p.Share > nearEnough && units < fewParts && !PerRoot(s.kind)
 		if s.best != nil && s.best.Share > nearEnough && !lower {
 			break
 		}
@@ -43,7 +44,7 @@ func (s *search) settle(ways ...*arcs) error {
 func (s *search) units(a *arcs) (out []int) {
 	n := s.g.Ranks
 	few, most := fewParts, max(mostUnits, mostShared/n)
-	if s.use.PerRoot() {
+	if PerRoot(s.kind) {
 		most = max(1, min(mostUnits, mostSettled/(n*n)))
 		few = min(few, most)
 	}
@@ -83,9 +84,9 @@ func (s *search) fitting(a *arcs, most int) int {
 func (s *search) rootsOf(units int) (roots []int32) {
 	for range units {
 		switch {
-		case s.use == AllReduce:
+		case s.kind == collective.AllReduce:
 			roots = append(roots, 0)
-		case !s.use.PerRoot():
+		case !PerRoot(s.kind):
 			roots = append(roots, int32(s.root))
 		default:
 			for r := range int32(s.g.Ranks) {
@@ -100,17 +101,17 @@ func (s *search) rootsOf(units int) (roots []int32) {
 func (s *search) arcsOfUse() *arcs {
 	a := s.arcs()
 	switch {
-	case s.use == AllReduce:
+	case s.kind == collective.AllReduce:
 		return a.both()
-	case s.use.up():
+	case up(s.kind):
 		return a.back()
 	}
 	return a
 }
 
 // packing is settled trees, those of a root that are alike joined.
-func (x *settling) packing(units int, use Use, t *topology.Topology) *Packing {
-	p := &Packing{Use: use, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees", Paths: x.paths(t)}
+func (x *settling) packing(units int, kind collective.Kind, t *topology.Topology) *Packing {
+	p := &Packing{Kind: kind, K: int64(units), Trees: make([][]Tree, x.ranks), Method: "settled trees", Paths: x.paths(t)}
 	for i := range x.units {
 		u := &x.units[i]
 		tree := Tree{Weight: 1, Parent: u.trees[0].parent}
@@ -125,7 +126,7 @@ func (x *settling) packing(units int, use Use, t *topology.Topology) *Packing {
 		}
 		p.Trees[u.root] = append(list, tree)
 	}
-	if use == AllReduce && len(x.ways) == 1 {
+	if kind == collective.AllReduce && len(x.ways) == 1 {
 		p.rerootAtCentres()
 	}
 	return p

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"railyard/model/collective"
 )
 
 // RailShares packs trees for islands of GPUs: nodes that are not all alike, since NICs, links or
@@ -20,30 +22,30 @@ import (
 // stages loads other links than the next.
 //
 // Those of a reduce-scatter are an all-gather's, backwards.
-func RailShares(g *Graph, use Use) (*Packing, error) {
-	if use == ReduceScatter {
-		p, err := RailShares(g, AllGather)
+func RailShares(g *Graph, kind collective.Kind) (*Packing, error) {
+	if kind == collective.ReduceScatter {
+		p, err := RailShares(g, collective.AllGather)
 		return p.reversed(), err
 	}
-	bound, err := boundFor(g, use, 0)
+	bound, err := BoundFor(g, kind, 0)
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(g, use, 0, Options{}, bound)
+	s := newSearch(g, kind, 0, Options{}, bound)
 	if err := s.transfers(); err != nil {
 		return nil, err
 	}
-	w, err := s.ways(use == AllReduce)
+	w, err := s.ways(kind == collective.AllReduce)
 	if err != nil {
 		return nil, err
 	}
-	x := newShares(w, g, use == AllReduce)
+	x := newShares(w, g, kind == collective.AllReduce)
 	least := 1 / bound.Rate.Float()
-	if use == AllGather {
+	if kind == collective.AllGather {
 		least /= float64(g.Ranks)
 	}
 	x.settle(least)
-	p := x.inParts().packing(use)
+	p := x.inParts().packing(kind)
 	p.takePaths(w.paths)
 	if err := p.evaluate(bound, s.routes); err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func (x *shares) crossings(s, d int) mix {
 		if s == d {
 			break
 		}
-		for _, u := range x.into(int32(s), v) {
+		for _, u := range x.from[s][v] {
 			c := choice{u, v, x.hop(u, v)}
 			out = append(out, c)
 			for _, r := range []int32{u, v} {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/model/collective"
 	"railyard/model/units"
 )
 
@@ -80,8 +81,8 @@ func (m *mix) round(total int) []int {
 }
 
 // packing makes trees of parts.
-func (p *wholeShares) packing(use Use) *Packing {
-	out := &Packing{Use: use, K: int64(p.total), Trees: make([][]Tree, len(p.of)), Method: "shares of rails"}
+func (p *wholeShares) packing(kind collective.Kind) *Packing {
+	out := &Packing{Kind: kind, K: int64(p.total), Trees: make([][]Tree, len(p.of)), Method: "shares of rails"}
 	nodes := len(p.members)
 	route := make([][]choice, nodes*nodes) // by pair of nodes and part of the first: how it crosses
 	by := make([][]int32, nodes*nodes)     // the same: who spreads it

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -32,20 +33,20 @@ func TestRailShares(t *testing.T) {
 			topo = degraded(t, topo, f)
 		}
 		g := fromTopology(t, topo)
-		for i, use := range []Use{AllGather, AllReduce} {
-			p, err := RailShares(g, use)
+		for i, kind := range []collective.Kind{collective.AllGather, collective.AllReduce} {
+			p, err := RailShares(g, kind)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := p.Verify(g, 0); err != nil {
-				t.Errorf("%d nodes without %s, use %d: %v", c.nodes, c.lost, use, err)
+				t.Errorf("%d nodes without %s, %v: %v", c.nodes, c.lost, kind, err)
 			}
 			if p.Share < c.share[i] || p.Share > 1 || p.Height > 4 {
-				t.Errorf("%d nodes without %s, use %d: share %.4f, height %d", c.nodes, c.lost, use, p.Share, p.Height)
+				t.Errorf("%d nodes without %s, %v: share %.4f, height %d", c.nodes, c.lost, kind, p.Share, p.Height)
 			}
-			again, err := RailShares(g, use)
+			again, err := RailShares(g, kind)
 			if err != nil || fmt.Sprint(again.Trees) != fmt.Sprint(p.Trees) {
-				t.Errorf("%d nodes without %s, use %d: other trees the second time: %v", c.nodes, c.lost, use, err)
+				t.Errorf("%d nodes without %s, %v: other trees the second time: %v", c.nodes, c.lost, kind, err)
 			}
 		}
 	}
@@ -61,21 +62,25 @@ func TestSharesOfIslands(t *testing.T) {
 		{"8 boxes", [2]float64{0.99, 0.99}}} {
 		for seed := range int64(3) {
 			g := fromTopology(t, gen.Unseen(c.family, seed))
-			for _, use := range []Use{AllGather, ReduceScatter, AllReduce} {
-				p, err := RailShares(g, use)
+			for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+				p, err := RailShares(g, kind)
 				if err != nil {
 					t.Fatalf("%s %d: %v", c.family, seed, err)
 				}
 				if err := p.Verify(g, 0); err != nil {
-					t.Errorf("%s %d, use %d: %v", c.family, seed, use, err)
+					t.Errorf("%s %d, %v: %v", c.family, seed, kind, err)
 				}
-				if p.Share < c.share[use/AllReduce] || p.Height > 4 {
-					t.Errorf("%s %d, use %d: share %.4f, height %d", c.family, seed, use, p.Share, p.Height)
+				least := c.share[0]
+				if kind == collective.AllReduce {
+					least = c.share[1]
+				}
+				if p.Share < least || p.Height > 4 {
+					t.Errorf("%s %d, %v: share %.4f, height %d", c.family, seed, kind, p.Share, p.Height)
 				}
 			}
 		}
 	}
-	if p, err := RailShares(fromTopology(t, gen.Unseen("planes", 1)), AllGather); err == nil {
+	if p, err := RailShares(fromTopology(t, gen.Unseen("planes", 1)), collective.AllGather); err == nil {
 		t.Errorf("all ranks are on all switches, and yet there are islands: %s", p.Method)
 	}
 }
@@ -88,10 +93,10 @@ func TestSharesOfAnyGraph(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, use := range []Use{AllGather, ReduceScatter, AllReduce} {
-				if p, err := RailShares(g, use); err == nil {
+			for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+				if p, err := RailShares(g, kind); err == nil {
 					if err := p.Verify(g, 0); err != nil {
-						t.Errorf("%s, use %d: %v", topo.Name(), use, err)
+						t.Errorf("%s, %v: %v", topo.Name(), kind, err)
 					}
 				}
 			}
@@ -103,7 +108,7 @@ func TestSharesOfAnyGraph(t *testing.T) {
 // its own rail, and spreads what comes in there.
 func TestRailSharesOfWholeMachine(t *testing.T) {
 	g := fromTopology(t, load(t, "dgx-h100", 4))
-	p, err := RailShares(g, AllGather)
+	p, err := RailShares(g, collective.AllGather)
 	if err != nil {
 		t.Fatal(err)
 	}

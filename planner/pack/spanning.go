@@ -31,11 +31,10 @@ func spanningTrees(g *Graph, k int64, effort int) (*Packing, error) {
 	root, depth := both.middle()
 	s := &spanning{g: both, k: each, links: both.links(caps), depth: depth}
 	s.trim()
-	bundles, err := lowest(both, s.directed(), []start{{int32(root), each}}, effort)
+	p, err := lowest(both, s.directed(), []int32{int32(root)}, each, effort)
 	if err != nil {
 		return nil, err
 	}
-	p := packingOf(AllReduce, each, g.Ranks, bundles)
 	p.Method = "spanning trees"
 	p.rerootAtCentres()
 	return p, nil

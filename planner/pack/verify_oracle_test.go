@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"railyard/model/collective"
 	"railyard/model/units"
 )
 
@@ -70,7 +71,7 @@ func (p *Packing) Verify(g *Graph, root int) error {
 			return fmt.Errorf("pack: %s carries more than %v", r.name(int32(i)), units.Rate(r.capacity(int32(i))))
 		}
 	}
-	b, err := boundFor(g, p.Use, root)
+	b, err := BoundFor(g, p.Kind, root)
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,15 @@ func (p *Packing) verifyTrees(g *Graph, root int) error {
 			}
 			total += t.Weight
 		}
-		if p.Use.PerRoot() && total != p.K {
+		if PerRoot(p.Kind) && total != p.K {
 			return fmt.Errorf("pack: the trees of %s carry %d of %d parts", g.Name(r), total, p.K)
 		}
-		if (p.Use == Broadcast || p.Use == Reduce) && r != root && total > 0 {
+		if (p.Kind == collective.Broadcast || p.Kind == collective.Reduce) && r != root && total > 0 {
 			return fmt.Errorf("pack: a tree of %s, which is not the root", g.Name(r))
 		}
 		all += total
 	}
-	if !p.Use.PerRoot() && all != p.K {
+	if !PerRoot(p.Kind) && all != p.K {
 		return fmt.Errorf("pack: the trees carry %d of %d parts", all, p.K)
 	}
 	return nil

@@ -8,10 +8,11 @@ import (
 
 // ways are the transfers that trees of islands of GPUs may take, and what they load.
 type ways struct {
-	*hops
 	*islands
-	links []float64   // by pair of ranks u·n+v: how many links they are
-	from  [][][]int32 // by island and rank of another one: who has a way to it
+	n, resources int
+	takes        [][]taken   // by pair of ranks u·n+v: what transfers take of what they share; nil: none
+	links        []float64   // the same: how many links they are
+	from         [][][]int32 // by island and rank of another one: who has a way to it
 }
 
 // taken is how long a resource works for a byte/s of a transfer, in seconds.
@@ -19,9 +20,6 @@ type taken struct {
 	resource int32
 	time     float64
 }
-
-// into are the ranks of a node that have a way to a rank of another.
-func (w *ways) into(node, v int32) []int32 { return w.from[node][v] }
 
 // ways has the transfers of useful; both counts what goes back as well.
 func (s *search) ways(both bool) (*ways, error) {
@@ -37,9 +35,15 @@ func (s *search) ways(both bool) (*ways, error) {
 		return nil, err
 	}
 	n := s.g.Ranks
-	w := &ways{hops: s.ofTransfers(list), islands: in, links: make([]float64, n*n), from: make([][][]int32, len(in.members))}
+	w := &ways{islands: in, n: n, takes: make([][]taken, n*n), links: make([]float64, n*n), from: make([][][]int32, len(in.members))}
+	for i, takes := range s.condense(list) {
+		w.takes[int(list[i].u)*n+int(list[i].v)] = takes
+		for _, t := range takes {
+			w.resources = max(w.resources, int(t.resource)+1)
+		}
+	}
 	if both {
-		w.hops = w.hops.both()
+		w.bothWays()
 	}
 	for m := range w.from {
 		w.from[m] = make([][]int32, n)
@@ -69,6 +73,20 @@ func (s *search) ways(both bool) (*ways, error) {
 		}
 	}
 	return w, nil
+}
+
+// hop is what the transfer from a rank to another takes.
+func (w *ways) hop(u, v int32) []taken { return w.takes[int(u)*w.n+int(v)] }
+
+// bothWays has transfers take what goes both ways, where there are both.
+func (w *ways) bothWays() {
+	oneWay := slices.Clone(w.takes)
+	for i, there := range oneWay {
+		back := oneWay[i%w.n*w.n+i/w.n]
+		if w.takes[i] = nil; there != nil && back != nil {
+			w.takes[i] = slices.Concat(there, back)
+		}
+	}
 }
 
 // condense says what transfers take; of links that all transfers load in the same

@@ -1,6 +1,9 @@
 package pack
 
-import "railyard/model/units"
+import (
+	"railyard/model/collective"
+	"railyard/model/units"
+)
 
 // weightedStars are stars for an all-reduce whose roots have the more data the more their
 // links can carry, for ranks that reach all others at once. All ranks pass on W, what all
@@ -18,7 +21,7 @@ func weightedStars(g *Graph, bound Fraction) *Packing {
 		}
 	}
 	p := stars(g.Ranks)
-	p.Use, p.K, p.Method = AllReduce, 0, "weighted stars"
+	p.Kind, p.K, p.Method = collective.AllReduce, 0, "weighted stars"
 	unit := units.GCD(g.unit(), bound.Num)
 	var common int64
 	for r := range p.Trees {

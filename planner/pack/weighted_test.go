@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -22,7 +23,7 @@ func TestWeightedStarsBehindASwitch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := ForTopology(topo, AllReduce, 0, Options{})
+		p, err := ForTopology(topo, collective.AllReduce, 0, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package pack
 
-import "testing"
+import (
+	"testing"
+
+	"railyard/model/collective"
+)
 
 // Trees settle closer the more work there is, a first round in any case, and no more than that where the work is spent.
 func TestTreesSettleCloserWithMoreWork(t *testing.T) {
@@ -8,7 +12,7 @@ func TestTreesSettleCloserWithMoreWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(g, Broadcast, 0, Options{}, BroadcastBound(g, 0))
+	s := newSearch(g, collective.Broadcast, 0, Options{}, BroadcastBound(g, 0))
 	if err := s.transfers(); err != nil {
 		t.Fatal(err)
 	}
