@@ -157,7 +157,11 @@ func (s *sharing) flow(shared []usage) {
 
 func (s *sharing) reset(p *Plan) {
 	for i := range s.flows {
-		s.flows[i].messages, s.flows[i].later = 0, s.flows[i].later[:0]
+		f := &s.flows[i]
+		if f.messages > 0 { // of a run that was given up: loads are of so many
+			f.eff = 0
+		}
+		f.messages, f.later = 0, f.later[:0]
 	}
 	for i := range s.res {
 		s.res[i] = shared{left: product(fixedRate(p.res[i].capacity), weightScale), least: unlimited, first: s.res[i].first, at: -1}

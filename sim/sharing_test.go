@@ -233,7 +233,8 @@ func TestGivesUpEarly(t *testing.T) {
 // as it may.
 func TestPipelinesGiveUpAtTheirPace(t *testing.T) {
 	p := severalARoute(t, "two kinds", 7001, collective.AllGather, cost.Line)
-	if _, err := p.Time(64 * units.MiB); err != nil {
+	want, err := p.Time(64 * units.MiB)
+	if err != nil {
 		t.Fatal(err)
 	}
 	all := p.eng.share.looked
@@ -241,5 +242,9 @@ func TestPipelinesGiveUpAtTheirPace(t *testing.T) {
 	p.Limited(all * 4 / 5 / looksPerOperation)
 	if _, err := p.Time(64 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.looked > all/2 {
 		t.Errorf("%d looks of %d, then %v", p.eng.share.looked, all, err)
+	}
+	p.Limited(0)
+	if got, err := p.Time(64 * units.MiB); err != nil || got != want {
+		t.Errorf("after a run that was given up: %v, %v, not %v", got, err, want)
 	}
 }
