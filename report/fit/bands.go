@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -78,7 +79,7 @@ func bandOf(misses [][]Miss, out cost.Band, others ...[]cost.Off) cost.Band {
 		like = append(like, func(m *Miss) bool { return m.Basis == out.Basis && m.Across == out.Across && m.Ranks >= out.Ranks })
 	}
 	for i, size := range cost.BandSizes {
-		off := cost.Off{Size: size, Factor: expected(misses[i], like)}
+		off := cost.Off{Size: size, Factor: max(expected(misses[i], like, alike), expected(misses[i], like, byRows))}
 		for _, o := range others {
 			if o != nil {
 				off.Factor = max(off.Factor, o[i].Factor)
@@ -105,8 +106,9 @@ func machines(list []Miss) int {
 // expected is the factor that holds cost.Normal of misses, the least first, of which each group is like what is predicted more than
 // the one before it: what NCCL estimates without kernels, which few systems were measured on in any one class, is as unsure as it is in
 // others. A machine more is like one of the last group's, each as likely, or, as likely as like one of them, what the groups
-// before it say: few machines say little (a hierarchical Dirichlet process: Teh et al. 2006). All machines weigh the same.
-func expected(misses []Miss, groups []func(*Miss) bool) float64 {
+// before it say: few machines say little (a hierarchical Dirichlet process: Teh et al. 2006). Machines of a group weigh what weight says
+// of how many rows they have.
+func expected(misses []Miss, groups []func(*Miss) bool, weight func(rows float64) float64) float64 {
 	weights, rest := make([]float64, len(misses)), 1.0
 	for i := len(groups) - 1; i >= 0; i-- {
 		in := make([]int, 0, len(misses))
@@ -122,8 +124,13 @@ func expected(misses []Miss, groups []func(*Miss) bool) float64 {
 			share *= n / (n + 1)
 		}
 		rest -= share
+		total := 0.0
+		for _, system := range slices.Sorted(maps.Keys(rows)) {
+			total += weight(rows[system])
+		}
 		for _, k := range in {
-			weights[k] += share / float64(len(rows)) / rows[misses[k].System]
+			n := rows[misses[k].System]
+			weights[k] += share * weight(n) / total / n
 		}
 	}
 	sum := 0.0
@@ -134,6 +141,10 @@ func expected(misses []Miss, groups []func(*Miss) bool) float64 {
 	}
 	return round(math.Exp(math.Abs(misses[len(misses)-1].Off)), 1e3)
 }
+
+// A band holds cost.Normal of machines and of rows: one of many rows that no kernel explains makes it wider than machines alone would.
+func alike(float64) float64       { return 1 }
+func byRows(rows float64) float64 { return rows }
 
 // nearest is the size of bands that one is nearest to, as logarithms are.
 func nearest(size units.Bytes) units.Bytes {

@@ -134,6 +134,23 @@ func TestBandsHoldMostMisses(t *testing.T) {
 	}
 }
 
+// A machine of many rows counts by these as well: where it alone is off by far, a band of nine of ten machines would hold half of the rows.
+func TestBandsHoldMostRows(t *testing.T) {
+	var misses []Miss
+	add := func(system string, rows int, off float64) {
+		for range rows {
+			misses = append(misses, Miss{Across: "nvlink", Basis: cost.OwnKernel, System: system, Off: off})
+		}
+	}
+	for i := range 40 {
+		add(fmt.Sprint(i), 1, 0.1)
+	}
+	add("many", 40, 0.7)
+	if factor := (&cost.Profile{Bands: Bands(misses)}).Band("nvlink", cost.OwnKernel, 8).Factor(units.MiB); factor < math.Exp(0.7) {
+		t.Errorf("factor %.3f: half of the rows are off by 2", factor)
+	}
+}
+
 // Between the sizes of a band factors lie on a line of logarithms.
 func TestBandsAreInterpolated(t *testing.T) {
 	b := cost.Band{Factors: []cost.Off{{Size: 4 * units.KiB, Factor: 1}, {Size: 64 * units.KiB, Factor: 4}, {Size: units.MiB, Factor: 2}}}
