@@ -12,7 +12,6 @@ import (
 // All messages that leave or enter a node by its adapters share what the topology has no link for: memory that they cross, a switch of
 // PCIe, cores that copy. A profile says what that carries (see cost.Curve), each way and both ways together. A message takes of it its
 // bytes, in the node that it leaves and in the one that it enters.
-
 //
 // What carries the messages of a rank, or of each of its channels, such as a thread, is a resource too: both ways, and for a while of
 // each message, however small.
