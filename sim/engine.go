@@ -29,7 +29,7 @@ type engine struct {
 	handled        int64         // events, those of flows that changed meanwhile as well
 	brought, total int64         // messages, of how many (see messages)
 	slice          int64         // messages of one
-	nextLook       int64         // at how many rates to look whether there are too many (see tooLong)
+	pace           pace          // of sharing (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer
 	begun          []int64 // by connection: when its first message began; nil: nobody asks
@@ -140,7 +140,9 @@ func (e *engine) shareInboxes() {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
-	e.played, e.begun, e.brought, e.nextLook = nil, nil, 0, e.limit/looksAtPace
+	e.played, e.begun, e.brought = nil, nil, 0
+	_, slice := e.messages()
+	e.pace = pace{look: e.limit / looksAtPace, ends: max(1, slice)}
 	e.opts, e.now, e.sends, e.events, e.handled, e.last, e.trace = o, 0, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
 		e.chunk[c] = e.jobs[s.job].Schedule.ChunkBytes(int(s.channel), sizes[s.job])

@@ -31,23 +31,39 @@ func (p *Plan) Compiled() int64 { return p.compiled }
 // Limited makes runs give up with ErrTooLong where sharing links would take longer than a number of operations; 0: never.
 func (p *Plan) Limited(operations int64) { p.limit = operations * looksPerOperation }
 
-// Runs look a few times whether they will stay within their limit, at the pace so far. Where all transfers of a slice begin at once and
-// fewer and fewer are left, that of the whole is half of it. A pipeline is that much ahead of what it has brought in its first slice
-// alone: later ones go at one pace.
+// Runs look a few times whether they will stay within their limit. Slices of a pipeline take as long as the last one did, once the first
+// has filled it. Before, it goes on at the pace so far, or half of it, where all transfers of a slice begin at once and fewer and fewer are
+// left.
 const looksAtPace = 16
 
-// tooLong reports whether a run exceeds its limit, now or by far in the end.
+// pace is how a run gets on with its messages.
+type pace struct {
+	look int64 // at how many rates to look next whether there are too many
+	ends int64 // with how many messages the slice under way does
+	from int64 // how many rates were looked at before it
+	last int64 // and in the one before; 0: that was the first
+}
+
+// tooLong reports whether a run exceeds its limit, now or in the end.
 func (e *engine) tooLong() bool {
-	if e.limit == 0 || e.share.looked < e.nextLook {
+	p, looked := &e.pace, e.share.looked
+	if e.limit == 0 || looked < p.look && e.brought < p.ends {
 		return false
 	}
-	if e.share.looked > e.limit {
-		return true
-	}
-	e.nextLook += e.limit / looksAtPace
 	all, slice := e.messages()
-	share := float64(e.share.looked) / float64(e.limit)
-	return share*float64(all) > float64(e.brought+min(e.brought, slice))
+	if e.brought >= p.ends {
+		if p.ends > slice {
+			p.last = looked - p.from
+		}
+		p.from, p.ends = looked, e.brought-e.brought%slice+slice
+	}
+	if looked >= p.look {
+		p.look += e.limit / looksAtPace
+	}
+	if p.last > 0 {
+		return float64(looked)+float64(p.last)*float64(all-e.brought)/float64(slice) > float64(e.limit)
+	}
+	return looked > e.limit || float64(looked)/float64(e.limit)*float64(all) > float64(e.brought+min(e.brought, slice))
 }
 
 // messages is how many there are to be brought, in all and in a slice, those that one stands for not counted.
