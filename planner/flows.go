@@ -47,14 +47,14 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		g, err := r.withGateways()
 		return &flowGraph{rates: g}, err
 	}
+	if g := pack.OverHosts(r.t); g != nil {
+		return &flowGraph{rates: ratesOfLinks(g)}, nil
+	}
 	if l := pack.ScaleUp(r.t); l.Joined() {
 		if l.Adjacent() && !l.Choices() && !l.Meshed() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
 			return nil, notApplicable("all ranks are neighbours, in one way")
 		}
 		return &flowGraph{ratesOfLinks(l.Graph), l}, nil
-	}
-	if g := pack.OverHosts(r.t); g != nil {
-		return &flowGraph{rates: ratesOfLinks(g)}, nil
 	}
 	if g := r.routed(); g != nil {
 		if !g.joined() {

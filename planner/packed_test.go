@@ -193,3 +193,39 @@ links:
 		}
 	}
 }
+
+// Direct links beside a bus do not take its place: GPUs on a PCIe switch that have more links to their neighbours are no slower for these,
+// and come near the bound of both.
+func TestDirectLinksBesideABus(t *testing.T) {
+	text := `schema: railyard.topology/v1
+name: ring on a bus
+source: an example
+date: 2026-11-30
+classes:
+  bus: {medium: pcie, rate: 25GB/s, latency: 500ns, source: an example, date: 2026-11-30}
+  link: {medium: pcie, rate: 12GB/s, latency: 500ns, source: an example, date: 2026-11-30}
+devices:
+  - {id: "gpu[0-5]", kind: gpu}
+  - {id: plx, kind: pcie_switch}
+links:
+  - {from: "gpu[0-5]", to: plx, how: all, class: bus}
+`
+	ring := `  - {from: "gpu[0-5]", to: "gpu[1,2,3,4,5,0]", how: each, class: link}
+`
+	var topos []*topology.Topology
+	for _, more := range []string{"", ring} {
+		topo, err := topology.Parse("bus.yaml", []byte(text+more), nil, topology.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		topos = append(topos, topo)
+	}
+	for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast,
+		collective.AllToAll} {
+		spec := collective.Spec{Kind: kind, Ranks: 6}
+		alone, both := bestOf(t, topos[0], spec, "ideal", ""), bestOf(t, topos[1], spec, "ideal", "")
+		if share := both.OfBound(); both.Time > alone.Time || share < 0.97 || share > 1 {
+			t.Errorf("%v: %v with links, %v without, %.1f %% of the bound", kind, both.Time, alone.Time, 100*share)
+		}
+	}
+}

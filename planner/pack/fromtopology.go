@@ -4,7 +4,7 @@ import "railyard/model/topology"
 
 // FromTopology is the graph of the links that routes between ranks may use:
 //
-//   - the scale-up links between ranks and NVSwitches;
+//   - the scale-up links between ranks and NVSwitches, and other links from rank to rank;
 //   - PCIe, sockets and memory of a node only where its ranks do not all reach one
 //     another over scale-up links;
 //   - the network only where ranks remain that do not reach one another by these. A rank
@@ -30,6 +30,7 @@ func graphOf(t *topology.Topology) (*Graph, error) {
 	b := newBuilder(t)
 	b.scaleUp()
 	b.islands()
+	b.direct()
 	b.hosts()
 	if b.islands(); b.apart() {
 		b.network()
@@ -37,20 +38,23 @@ func graphOf(t *topology.Topology) (*Graph, error) {
 	return b.finish()
 }
 
-// OverHosts is the graph of one node's scale-up links and of PCIe, sockets and memory, where only these together join all ranks; nil where
-// one of them does alone.
+// OverHosts is the graph of one node's links between ranks, of its scale-up switches, and of PCIe, sockets and memory, where without these
+// last scale-up links do not join all ranks; nil where they do, or where there is nothing else.
 func OverHosts(t *topology.Topology) *Graph {
-	b := newBuilder(t)
-	if b.scaleUp(); len(b.edges) == 0 {
-		return nil
-	}
-	b.islands()
-	alone := !b.apart()
-	b.hosts()
-	if b.islands(); alone || b.apart() {
-		return nil
-	}
-	return &Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: mergeEdges(b.edges)}
+	type key struct{}
+	return topology.Once(t, key{}, func() *Graph {
+		b := newBuilder(t)
+		b.scaleUp()
+		b.islands()
+		joined := !b.apart()
+		b.direct()
+		own := len(b.edges)
+		b.hosts()
+		if b.islands(); joined || b.apart() || own == 0 || own == len(b.edges) {
+			return nil
+		}
+		return &Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: mergeEdges(b.edges)}
+	})
 }
 
 func newBuilder(t *topology.Topology) *builder {
@@ -129,13 +133,16 @@ func isScaleUp(m topology.Medium) bool {
 	return m == topology.NVLink || m == topology.XGMI || m == topology.C2C
 }
 
-// scaleUp adds the links between ranks and scale-up switches; inside a node, links between ranks may be of any medium.
+// scaleUp adds the links of ranks and scale-up switches that are scale-up links.
 func (b *builder) scaleUp() {
-	of := func(d topology.DeviceID) topology.Device { return b.t.Devices()[d] }
-	end := func(d topology.DeviceID) bool { return b.isRank(d) || of(d).Kind == topology.NVSwitch }
+	end := func(d topology.DeviceID) bool { return b.isRank(d) || b.t.Devices()[d].Kind == topology.NVSwitch }
+	b.join(func(l topology.Link, m topology.Medium) bool { return isScaleUp(m) && end(l.From) && end(l.To) })
+}
+
+// direct adds links from rank to rank of any other medium, inside nodes: routes take them. Whether a node needs its hosts is not up to them.
+func (b *builder) direct() {
 	b.join(func(l topology.Link, m topology.Medium) bool {
-		direct := b.isRank(l.From) && b.isRank(l.To) && of(l.From).Node == of(l.To).Node
-		return direct || isScaleUp(m) && end(l.From) && end(l.To)
+		return !isScaleUp(m) && b.isRank(l.From) && b.isRank(l.To) && b.t.Devices()[l.From].Node == b.t.Devices()[l.To].Node
 	})
 }
 

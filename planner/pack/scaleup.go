@@ -19,6 +19,7 @@ func ScaleUp(t *topology.Topology) *Links {
 	return topology.Once(t, key{}, func() *Links {
 		b := newBuilder(t)
 		b.scaleUp()
+		b.direct()
 		r := newReducer(&Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: b.edges})
 		for r.twins() {
 		}
