@@ -75,7 +75,7 @@ func (x *sizedBound) transfer(medium topology.Medium, bytes units.Bytes) cost.Tr
 		}
 		o := x.b.profile.Transfer(medium, other, bytes)
 		t.Alpha, t.Gap, t.Efficiency = min(t.Alpha, o.Alpha), min(t.Gap, o.Gap), max(t.Efficiency, o.Efficiency)
-		if t.Cap < o.Cap || o.Cap == 0 {
+		if t.Cap > 0 && (o.Cap == 0 || o.Cap > t.Cap) {
 			t.Cap = o.Cap
 		}
 	}

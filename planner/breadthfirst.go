@@ -89,6 +89,9 @@ func (r *request) oneByOne(ch schedule.Channel) schedule.Channel {
 	return ch
 }
 
+// fewPieces are those that blocks are tried in.
+var fewPieces = []int{1, 2, 4, 16}
+
 // breadthFirstDepths: whole, and in as many pieces as balance most links that differ; refinement finds others between.
 func breadthFirstDepths(r *request) []int {
 	switch r.spec.Kind {
@@ -102,5 +105,5 @@ func breadthFirstDepths(r *request) []int {
 		}
 		return []int{1, 2, 4}
 	}
-	return upTo([]int{1, 2, 4, 16}, maxBlockPieces(r.spec.Ranks))
+	return upTo(fewPieces, maxBlockPieces(r.spec.Ranks))
 }

@@ -6,7 +6,7 @@ import (
 	"railyard/model/collective"
 )
 
-// PackFor looks for trees that reach the bound of a use; for all-reduces, whose roots it chooses, also
+// PackFor looks for trees that reach the bound of a collective; for all-reduces, whose roots it chooses, also
 // those of all-gathers, used both ways. It returns the fastest that it finds; of equally fast ones the
 // one with the lowest, then the fewest trees.
 func PackFor(g *Graph, kind collective.Kind, root int, o Options) (*Packing, error) {
