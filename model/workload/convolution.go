@@ -30,7 +30,7 @@ func (c *Convolution) read() float64 {
 }
 
 // convolved fills in what follows from a row's convolutions; e is the size of an element: weights, scale and shift of norms; what comes
-// out of each convolution and of its norm; what comes out of the last.
+// out of each convolution and of its norm, and what is pooled of it; what comes out of the last.
 func (r *Row) convolved(e float64) {
 	if len(r.Convolutions) == 0 {
 		return
@@ -42,8 +42,12 @@ func (r *Row) convolved(e float64) {
 		r.FLOP += 2 * c.reach() * c.made()
 		r.Activations += 2 * e * c.made()
 	}
+	made := e * r.last().made()
 	if r.Output == 0 {
-		r.Output = e * r.last().made()
+		r.Output = made
+	}
+	if r.Output < made { // pooled: the next row keeps what it takes in
+		r.Activations += r.Output
 	}
 }
 

@@ -46,6 +46,18 @@ func TestConvolutionsMoveImagesOnce(t *testing.T) {
 	count(block.Backward(Sharding{}, 1), 2, e*(3*norms+2*wide))
 }
 
+// TestPooledOutputIsKept: the first row keeps what its convolution makes, its norm, and what is pooled of it for the next row.
+func TestPooledOutputIsKept(t *testing.T) {
+	w, err := Get("resnet-50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const e, made, pooled = 2.0, 112 * 112 * 64.0, 56 * 56 * 64.0
+	if got := w.Blocks()[0].Activations(Sharding{}, 1, NoRecompute); got != e*(2*made+pooled) {
+		t.Errorf("%.0f bytes, want %.0f", got, e*(2*made+pooled))
+	}
+}
+
 // TestStridesSkipWhatNoKernelReaches: a kernel of one element with a stride of two reads a quarter of the image.
 func TestStridesSkipWhatNoKernelReaches(t *testing.T) {
 	one, three := Convolution{Side: 28, Kernel: 1, Stride: 2, In: 256}, Convolution{Side: 28, Kernel: 3, Stride: 2, In: 128}
@@ -85,7 +97,8 @@ func TestNormsAreIssuedNotMoved(t *testing.T) {
 // TestTotalsFollowFromConvolutions: a file gives one of them.
 func TestTotalsFollowFromConvolutions(t *testing.T) {
 	file := func(row string) string {
-		return "schema: railyard.workload/v1\nname: x\nsource: a test\ndate: 2026-11-30\nprecision: fp16\noptimizer: sgd\nlayers:\n  - " + row + "\n"
+		return "schema: railyard.workload/v1\nname: x\nsource: a test\ndate: 2026-11-30\nprecision: fp16\noptimizer: sgd\n" +
+			"layers:\n  - " + row + "\n"
 	}
 	for row, want := range map[string]string{
 		"{name: a, flop: 8, convolutions: [{side: 2, in: 1, out: 1}]}": "flop follows from convolutions",
