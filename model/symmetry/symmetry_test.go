@@ -20,7 +20,9 @@ func TestGroupsByTheirGenerators(t *testing.T) {
 		if n < 7 {
 			axis := randomDigits(rng)[:1]
 			axis[0].Stride = 1
-			againstGenerators(t, n*int(axis[0].Size), symmetry.NewProduct([]int32{int32(n), axis[0].Size}, symmetry.InPlace(n*int(axis[0].Size)), []symmetry.Group{g, axis}))
+			points := n * int(axis[0].Size)
+			product := symmetry.NewProduct([]int32{int32(n), axis[0].Size}, symmetry.InPlace(points), []symmetry.Group{g, axis})
+			againstGenerators(t, points, product)
 		}
 	}
 }

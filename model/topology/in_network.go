@@ -125,8 +125,8 @@ func (r *Router) sharesOf(routes []Route) *teamShares {
 	return s
 }
 
-// shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares. They are valid until it is
-// called again.
+// shared are the routes between a team's ranks, each as if it were alone, and what of them the team shares, which is valid
+// until it is called again.
 func (r *Router) shared(t *Team) ([]Route, *teamShares, error) {
 	routes := make([]Route, len(t.Peers))
 	for i := range routes {

@@ -8,7 +8,7 @@ import (
 
 // trunk is the way between two leaves of a network, spread over the switches in between.
 // All routes between the two have it in common: with three levels of switches that is
-// thousands of hops, which need not be kept, nor looked at, for each of them.
+// thousands of hops, which need not be found and merged again for each of them.
 type trunk struct {
 	hops []Hop // in order of distance from the source's leaf; not to be changed
 	rest path  // without the hops
