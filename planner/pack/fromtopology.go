@@ -139,7 +139,8 @@ func (b *builder) scaleUp() {
 	b.join(func(l topology.Link, m topology.Medium) bool { return isScaleUp(m) && end(l.From) && end(l.To) })
 }
 
-// direct adds links from rank to rank of any other medium, inside nodes: routes take them. Whether a node needs its hosts is not up to them.
+// direct adds links from rank to rank of any other medium, inside nodes: routes take them. Whether a node needs its hosts
+// is not up to them.
 func (b *builder) direct() {
 	b.join(func(l topology.Link, m topology.Medium) bool {
 		return !isScaleUp(m) && b.isRank(l.From) && b.isRank(l.To) && b.t.Devices()[l.From].Node == b.t.Devices()[l.To].Node
