@@ -118,6 +118,33 @@ func eachTopology(t *testing.T, ranks int, visit func(t *testing.T, topo *topolo
 	}
 }
 
+// Bounds do not know which messages none leads back to, and go by what those may take, capped less or not at all.
+func TestBoundsAllowOneWay(t *testing.T) {
+	curve := func(protocol string, most units.Rate) cost.Curve {
+		return cost.Curve{Medium: "any", Protocol: protocol, Segments: []cost.Segment{{Alpha: units.Microsecond, Rate: most, Efficiency: 0.9}}}
+	}
+	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{GPUs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []collective.Kind{collective.Scatter, collective.Broadcast} {
+		s, err := planner.Build(topo, collective.Spec{Kind: kind, Ranks: 3}, "direct", planner.Options{Protocol: schedule.Simple})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []units.Rate{0, 5 * units.GBps} {
+			capped := &cost.Profile{Curves: []cost.Curve{curve("any", 3*units.GBps), curve(cost.OneWay("simple"), most)}}
+			r, err := sim.Run(topo, s, units.GiB, &cost.Profile{Curves: []cost.Curve{curve("any", most)}}, sim.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := planner.NewBounds(topo, capped).Time(s, units.GiB); b > r.Time {
+				t.Errorf("%v: bound %v, %v where all messages go one way", kind, b, r.Time)
+			}
+		}
+	}
+}
+
 // A bound never exceeds the simulated time, whatever the schedule: neither that of the schedule nor that of all schedules.
 func TestBoundsHold(t *testing.T) {
 	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {

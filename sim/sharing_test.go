@@ -240,7 +240,7 @@ func TestPipelinesGiveUpAtTheirPace(t *testing.T) {
 	all := p.eng.share.looked
 	p = severalARoute(t, "two kinds", 7001, collective.AllGather, cost.Line)
 	p.Limited(all * 4 / 5 / looksPerOperation)
-	if _, err := p.Time(64 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.looked > all/2 {
+	if _, err := p.Time(64 * units.MiB); !errors.Is(err, ErrTooLong) || p.eng.share.looked > all/6 {
 		t.Errorf("%d looks of %d, then %v", p.eng.share.looked, all, err)
 	}
 	p.Limited(0)

@@ -28,14 +28,22 @@ func FromTopology(t *topology.Topology) (*Graph, error) {
 
 func graphOf(t *topology.Topology) (*Graph, error) {
 	b := newBuilder(t)
-	b.scaleUp()
-	b.islands()
-	b.direct()
-	b.hosts()
-	if b.islands(); b.apart() {
+	if b.inNodes(); b.apart() {
 		b.network()
 	}
 	return b.finish()
+}
+
+// inNodes adds what joins ranks without networks, and says whether scale-up links do that alone, and how many edges are not of hosts.
+func (b *builder) inNodes() (joined bool, direct int) {
+	b.scaleUp()
+	b.islands()
+	joined = !b.apart()
+	b.direct()
+	direct = len(b.edges)
+	b.hosts()
+	b.islands()
+	return joined, direct
 }
 
 // OverHosts is the graph of one node's links between ranks, of its scale-up switches, and of PCIe, sockets and memory, where without these
@@ -44,13 +52,8 @@ func OverHosts(t *topology.Topology) *Graph {
 	type key struct{}
 	return topology.Once(t, key{}, func() *Graph {
 		b := newBuilder(t)
-		b.scaleUp()
-		b.islands()
-		joined := !b.apart()
-		b.direct()
-		own := len(b.edges)
-		b.hosts()
-		if b.islands(); joined || b.apart() || own == 0 || own == len(b.edges) {
+		joined, direct := b.inNodes()
+		if joined || b.apart() || direct == 0 || direct == len(b.edges) {
 			return nil
 		}
 		return &Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: mergeEdges(b.edges)}

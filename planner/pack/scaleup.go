@@ -13,7 +13,7 @@ type Links struct {
 	Switches [][]topology.DeviceID // by vertex behind the ranks
 }
 
-// ScaleUp are the links of a topology without PCIe and networks.
+// ScaleUp are those of scale-up switches and from rank to rank: without hosts and networks.
 func ScaleUp(t *topology.Topology) *Links {
 	type key struct{}
 	return topology.Once(t, key{}, func() *Links {
