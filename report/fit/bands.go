@@ -2,7 +2,6 @@ package fit
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -125,8 +124,8 @@ func expected(misses []Miss, groups []func(*Miss) bool, weight func(rows float64
 		}
 		rest -= share
 		total := 0.0
-		for _, system := range slices.Sorted(maps.Keys(rows)) {
-			total += weight(rows[system])
+		for _, n := range rows { // whole numbers: in any order the same
+			total += weight(n)
 		}
 		for _, k := range in {
 			n := rows[misses[k].System]
