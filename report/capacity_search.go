@@ -13,7 +13,7 @@ type SearchDocument struct {
 	TooLarge int         `json:"too_large" doc:"that do not fit into memory"`
 	Resumed  int         `json:"resumed" doc:"from the journal"`
 	Unit     string      `json:"unit"`
-	Notes    []string    `json:"notes,omitempty" doc:"what others have published for the model, the GPU and the precision"`
+	Notes    []string    `json:"notes,omitempty" doc:"what others have published, and another global batch than the workload's"`
 	Rows     []SearchRow `json:"rows" csv:""`
 }
 

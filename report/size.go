@@ -46,6 +46,7 @@ type SizeRow struct {
 	Pareto         bool    `json:"on_front" text:"on the front" doc:"no other design beats it in time, cost and power"`
 	Error          string  `json:"error,omitempty" doc:"why there is no step"`
 	Unpriced       string  `json:"unpriced,omitempty"`
+	Note           string  `json:"note,omitempty" doc:"what was changed so that there is a step"`
 }
 
 // Hidden leaves designs without a step out of the default table.
@@ -55,11 +56,10 @@ func (r SizeRow) Hidden() bool { return r.Error != "" }
 func (d *SizeDocument) Footer() []string {
 	count := map[string]int{}
 	for _, r := range d.Rows {
-		switch {
-		case r.Error != "":
-			count["left out: "+r.Error]++
-		case r.Unpriced != "":
-			count["without a price: "+r.Unpriced]++
+		for kind, said := range map[string]string{"left out": r.Error, "without a price": r.Unpriced, "note": r.Note} {
+			if said != "" {
+				count[kind+": "+said]++
+			}
 		}
 	}
 	var out []string

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -75,6 +76,46 @@ func (s *Space) values(fixed, n, most int) []int {
 // Layouts are all layouts of a workload on so many GPUs that pass Layout.Check, in a
 // fixed order, no two of which place ranks alike.
 func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
+	return s.of(w, ranks, s.batch(w, ranks))
+}
+
+// batch is the global batch of all layouts: the one asked for, else the workload's own, else, where that is none of a layout in powers
+// of two, the nearest that is.
+func (s *Space) batch(w *workload.Workload, ranks int) int {
+	narrow := *s
+	narrow.Narrow = true
+	if s.GlobalBatch > 0 || len(narrow.of(w, ranks, w.GlobalBatch)) > 0 {
+		return cmp.Or(s.GlobalBatch, w.GlobalBatch)
+	}
+	return s.nearest(w.GlobalBatch, ranks)
+}
+
+// nearest is the multiple nearest to a batch of as many replicas as it gives a sample each, of all GPUs or a power of two less; and of
+// larger micro-batches, as far as these move it by no more than a part in moves.
+func (s *Space) nearest(batch, ranks int) int {
+	const moves = 32
+	unit := ranks
+	for unit > batch && unit%2 == 0 {
+		unit /= 2
+	}
+	unit = cmp.Or(s.Data, unit) * max(s.MicroBatch, 1)
+	for micro := max(s.MicroBatch, 1); 2*micro <= maxMicroBatch && unit <= batch/moves; micro *= 2 {
+		unit *= 2
+	}
+	return max((batch+unit/2)/unit, 1) * unit
+}
+
+// Changed says that a layout found here has another global batch than its workload, which was not asked for; nil where it has not.
+func (s *Space) Changed(w *workload.Workload, l *step.Layout) []string {
+	if s.GlobalBatch > 0 || l.GlobalBatch == w.GlobalBatch {
+		return nil
+	}
+	return []string{fmt.Sprintf("global batch %d instead of %d, which no layout of %d GPUs divides (--fix global-batch takes another)",
+		l.GlobalBatch, w.GlobalBatch, l.Ranks())}
+}
+
+// of are the layouts with a global batch.
+func (s *Space) of(w *workload.Workload, ranks, batch int) []step.Layout {
 	var out []step.Layout
 	heads, context, experts := 1, 1, 1
 	if m := w.Transformer; m != nil {
@@ -89,7 +130,8 @@ func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
 					continue
 				}
 				for _, ep := range s.values(s.Expert, units.GCD(experts, tp*cp*dp), maxExpert) {
-					out = s.schedules(out, w, step.Layout{Data: dp, Tensor: tp, Context: cp, Pipeline: pp, Expert: ep}, ranks)
+					out = s.schedules(out, w, step.Layout{Data: dp, Tensor: tp, Context: cp, Pipeline: pp, Expert: ep,
+						GlobalBatch: batch}, ranks)
 				}
 			}
 		}
@@ -99,10 +141,7 @@ func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
 
 // schedules appends the layouts of one division of the ranks.
 func (s *Space) schedules(out []step.Layout, w *workload.Workload, l step.Layout, ranks int) []step.Layout {
-	l.GlobalBatch, l.Bucket, l.Compress = s.GlobalBatch, s.Base.Bucket, s.Base.Compress
-	if l.GlobalBatch == 0 {
-		l.GlobalBatch = w.GlobalBatch
-	}
+	l.Bucket, l.Compress = s.Base.Bucket, s.Base.Compress
 	for _, l.MicroBatch = range s.values(s.MicroBatch, l.GlobalBatch/l.Data, maxMicroBatch) {
 		for _, l.Virtual = range s.virtual(w, &l) {
 			for _, l.Zero = range s.zero(&l) {

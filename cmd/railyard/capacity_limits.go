@@ -76,6 +76,7 @@ func (f *whatIfFlags) placedStep(cmd *cobra.Command, d *report.LimitsDocument, p
 			return err
 		}
 		f.Place.layout, d.Subject, d.By = l, w.Name+" ("+l.String()+")", p.Runtime()
+		d.Notes = append(d.Notes, f.Training.Layout.changed(w, &l)...)
 	}
 	r, err := step.Run(p, w, f.Place.layout, step.Options{})
 	if err == nil {

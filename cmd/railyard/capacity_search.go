@@ -58,6 +58,7 @@ func (f *capacityStepFlags) search(cmd *cobra.Command) error {
 	if d.Notes, err = publishedNotes(p, r.Best[0]); err != nil {
 		return err
 	}
+	d.Notes = append(d.Notes, s.Changed(w, &r.Best[0].Layout)...)
 	return f.Format.Emit(cmd, d)
 }
 

@@ -201,7 +201,8 @@ func (s *sizer) answer(ctx context.Context, set []string) (any, error) {
 	}
 	best := r.Best[0]
 	row := &report.SizeRow{Design: d.String(), Node: d.Node, Nodes: d.Nodes, GPUs: t.NumRanks(), StepMS: ms(best.Time),
-		UnitsPerSecond: best.UnitsPerSecond(), MFU: best.MFU(), Layout: best.Layout.String(), Bottleneck: best.Bottleneck()}
+		UnitsPerSecond: best.UnitsPerSecond(), MFU: best.MFU(), Layout: best.Layout.String(), Bottleneck: best.Bottleneck(),
+		Note: strings.Join(s.space.Changed(s.w, &best.Layout), "; ")}
 	return row, s.price(row, t)
 }
 

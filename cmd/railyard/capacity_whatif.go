@@ -202,7 +202,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	}
 	d.Subject, d.By = w.Name, p.Runtime()
 	d.Rows = []report.WhatIfRow{trainingRow(r, w.Unit)}
-	d.Notes = append(d.Notes, trainingNotes(r)...)
+	d.Notes = slices.Concat(d.Notes, s.flags.Training.Layout.changed(w, &l), trainingNotes(r))
 	return nil
 }
 

@@ -109,8 +109,11 @@ func (f *trainingFlags) step(cmd *cobra.Command, o step.Options) (p *step.Predic
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	r, err = step.Run(p, w, l, o)
-	return p, r, searched, err
+	if r, err = step.Run(p, w, l, o); err != nil {
+		return p, r, searched, err
+	}
+	r.Notes = append(r.Notes, f.Layout.changed(w, &l)...)
+	return p, r, searched, nil
 }
 
 // layoutFlags choose a layout, or the part of it that is fixed.
@@ -130,6 +133,14 @@ func (f *layoutFlags) space(cmd *cobra.Command) (search.Space, error) {
 		s.Sequence = &f.Sequence
 	}
 	return s, f.rest(&s)
+}
+
+// changed says that a search took another global batch than the workload's.
+func (f *layoutFlags) changed(w *workload.Workload, l *step.Layout) []string {
+	if f.Text != "" {
+		return nil
+	}
+	return f.Given.Changed(w, l)
 }
 
 // rest reads the flags that are not searched.
