@@ -176,6 +176,9 @@ func (r *run) finish(kind collective.Kind) {
 			unusable = fmt.Sprintf("%d ranks are spread unevenly over %d nodes", gpus, nodes)
 		}
 	}
+	if gpus == 0 {
+		gpus = ranksOf(kind, r.rows)
+	}
 	for i := range r.rows {
 		m := &r.rows[i]
 		m.Collective, m.GPUs, m.Nodes = kind, gpus, nodes

@@ -2,6 +2,8 @@ package nccltests
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -274,4 +276,31 @@ func FuzzParseText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBandwidthsTellRanks: a table without the list of ranks, as issues quote it, tells how many they were by the bus factor, as far as
+// two decimals do; never another number than it was.
+func TestBandwidthsTellRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	told := map[collective.Kind]int{}
+	for range 2000 {
+		kind := collective.All()[r.IntN(len(collective.All()))]
+		ranks, text := 1+r.IntN(100), ""
+		for range 1 + r.IntN(6) {
+			algorithm := math.Exp(r.Float64() * 6)
+			text += fmt.Sprintf(" 1048576 262144 float sum -1 20.30 %.2f %.2f 0\n", algorithm, algorithm*kind.BusFactor(ranks))
+		}
+		set, err := ParseText(strings.NewReader(text), "log", kind.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Rows[0].GPUs; got != 0 && got != ranks {
+			t.Errorf("%v of %d ranks: %d\n%s", kind, ranks, got, text)
+		} else if got != 0 {
+			told[kind]++
+		}
+	}
+	if told[collective.AllReduce] < 80 || told[collective.AllToAll] < 80 || told[collective.Broadcast] > 0 {
+		t.Errorf("%v", told)
+	}
 }
