@@ -117,7 +117,7 @@ func (d *GateDocument) beside(size int64) string {
 			what += fmt.Sprintf(", %d times each,", x.Times)
 		}
 		if x.With != nil {
-			what += fmt.Sprintf(" with %s of false alarms (--false-alarms)", table.Percent(*x.With))
+			what += fmt.Sprintf(" with %s of false alarms (--how false-alarms)", table.Percent(*x.With))
 		}
 		if i := slices.Index(by, what); i >= 0 {
 			kinds[i] += " and " + x.Kind
@@ -145,5 +145,5 @@ func (d *GateDocument) wants(size int64) string {
 	if len(would) == 0 {
 		return ""
 	}
-	return "; own runs on the healthy machine (--healthy) would find " + strings.Join(would, ", ")
+	return "; own runs on the healthy machine (--how healthy) would find " + strings.Join(would, ", ")
 }

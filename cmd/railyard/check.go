@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -59,6 +60,11 @@ func (f *checkFlags) Run(cmd *cobra.Command, names []string) error {
 	for _, name := range names {
 		site.Name = name
 		t, err := site.Load()
+		if err == nil {
+			if _, err = cost.MachineFor(t); err != nil {
+				err = fmt.Errorf("%s: profile: %w", name, err)
+			}
+		}
 		if err != nil {
 			bad++
 			fmt.Fprintln(cmd.ErrOrStderr(), err)

@@ -108,6 +108,9 @@ func TestLatencyOfLinksActs(t *testing.T) {
 			if more := q.Time - p.Time; more < want*9/10 || more > want*11/10 {
 				t.Errorf("%v a link: %v takes %v more, want %v", x, size, more, want)
 			}
+			if said := strings.Contains(q.Slowest, "links whose latencies are higher"); said != (2*(q.Latency-p.Latency) > q.Latency) {
+				t.Errorf("%v a link: %v takes %v without bytes, %v on usual links, most of it for %s", x, size, q.Latency, p.Latency, q.Slowest)
+			}
 		}
 	}
 }

@@ -179,10 +179,12 @@ func (r *Runtime) raw(a Ask) (Prediction, error) {
 		}
 		why = err
 	}
-	if why == nil {
-		why = unsupported("NCCL does not run it on %d ranks", r.rates.ranks)
+	what, none := a.Kind.String(), "NCCL has no cost model of it, and nothing was fitted on it"
+	if a.Algorithm != "" || a.Protocol != "" {
+		what = fmt.Sprintf("%v by %s/%s", a.Kind, orAny(a.Algorithm), orAny(a.Protocol))
+		none = fmt.Sprintf("NCCL does not run it on %d ranks", r.rates.ranks)
 	}
-	return Prediction{}, unsupported("%v by %s/%s is not modelled here: %w", a.Kind, orAny(a.Algorithm), orAny(a.Protocol), why)
+	return Prediction{}, unsupported("%s is not modelled here: %w", what, cmp.Or(why, unsupported("%s", none)))
 }
 
 // one predicts one way: by a kernel, as far as that can be trusted, and by the corrected estimate of the library.
@@ -201,7 +203,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		trust := r.trust(a, c, kernel)
 		latency, time = between(float64(l), latency, trust), between(float64(t), time, trust)
 		p.Fitted, p.Basis = true, r.basis(a, c, kernel)
-		p.Slowest = slowestPart(kernel, &w)
+		p.Slowest = r.slowestPart(kernel, &w)
 		p.Warnings = extrapolated(r.profile.Name, kernel, kernel.Beyond(a.Size))
 	default:
 		note = r.estimated(a.Kind, c, by)
@@ -253,11 +255,14 @@ func (r *Runtime) least(w *Work, protocol string) units.Time {
 	return units.Time(least)
 }
 
-// slowestPart names the parameter of a kernel that most of its latency comes from.
-func slowestPart(k *cost.Kernel, w *Work) string {
+// slowestPart names the parameter of a kernel that most of its latency comes from, or this machine's links.
+func (r *Runtime) slowestPart(k *cost.Kernel, w *Work) string {
 	base := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide)
 	hops, net := w.Hops*float64(k.Hop), w.overNetwork()*float64(k.NetHop)
+	farther := r.farther(w)
 	switch {
+	case farther >= max(base, hops, net):
+		return fmt.Sprintf("%v for links whose latencies are higher than those of the machines of the fit", units.Time(farther))
 	case net >= base && net >= hops:
 		return fmt.Sprintf("%s of %v over %s (net_hop)", counted(w.overNetwork(), "hop"), k.NetHop, k.Over)
 	case hops >= base:
