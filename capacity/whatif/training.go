@@ -33,15 +33,16 @@ func Slowdown(before, after *step.Result) float64 {
 }
 
 // Machines are what training runs on before and after a change. Fewer is the changed
-// machine without so many more nodes; nil where none can be left out.
+// machine without so many more nodes; nil where none can be left out. Without it the
+// layout is searched however many GPUs there are: on another machine, not what is left of the first.
 type Machines struct {
 	Before, After *step.Predictor
 	Fewer         func(nodes int) (*step.Predictor, error)
 }
 
-// Train asks the question for a layout. The new one comes from a search of the space,
-// where the number of GPUs has not changed; where GPUs are lost, replicas are left out and
-// the global batch follows, as elastic training does it.
+// Train asks the question for a layout. The new one comes from a search of the space;
+// but where GPUs are lost, replicas are left out and the global batch follows, as elastic
+// training does it.
 func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout, space search.Space, o search.Options) (*Training, error) {
 	before, err := step.Run(m.Before, w, l, step.Options{})
 	if err != nil {
@@ -50,10 +51,10 @@ func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout,
 	t := &Training{Before: before}
 	was, is := m.Before.Machine().Topology.NumRanks(), m.After.Machine().Topology.NumRanks()
 	switch {
-	case is < was:
+	case is < was && m.Fewer != nil:
 		t.Why = units.Counted(was-is, "GPU") + " lost: the job stops"
 		return t, t.shrink(m, w, l)
-	case is > was:
+	case is != was:
 		t.Why = fmt.Sprintf("the layout is for %s, not %d", units.Counted(was, "GPU"), is)
 	default:
 		var unfit error

@@ -31,6 +31,28 @@ func TestErrorsOfTheSearchAreSaid(t *testing.T) {
 	}
 }
 
+// A smaller machine that is another one gets the best layout there is; one that is left of the first, fewer replicas.
+func TestAnotherMachineIsSearched(t *testing.T) {
+	p, q, w := steptest.Predictor(t, "dgx-h100", 2), steptest.Predictor(t, "dgx-h100", 1), steptest.Workload(t, "llama-3-8b")
+	l := step.Layout{Data: 4, Tensor: 4, Pipeline: 1, Context: 1, Expert: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 64, Zero: 1,
+		Sequence: true, Order: step.DefaultOrder}
+	space := search.Space{GlobalBatch: 64, Zero: -1, Narrow: true}
+	best, err := search.Run(context.Background(), q, w, space, search.Options{Top: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Machines{Before: p, After: q}
+	other, err := Train(context.Background(), m, w, l, space, search.Options{Top: 1})
+	if err != nil || other.Kept != nil || other.Planned.Time != best.Best[0].Time || other.Why != "the layout is for 16 GPUs, not 8" {
+		t.Errorf("%+v, %v", other, err)
+	}
+	m.Fewer = func(int) (*step.Predictor, error) { return q, nil }
+	left, err := Train(context.Background(), m, w, l, space, search.Options{Top: 1})
+	if err != nil || left.Planned.Layout.Tensor != 4 || left.Planned.Layout.Data != 2 || left.Planned.Time <= best.Best[0].Time {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
+
 // A layout with fewer replicas keeps the rest; its batch is the nearest that divides.
 func TestElastic(t *testing.T) {
 	l := step.Layout{Data: 8, Tensor: 8, Pipeline: 4, Context: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 1024}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -114,7 +115,11 @@ func (f *whatIfFlags) run(cmd *cobra.Command) error {
 func (f *whatIfFlags) changed(a *topology.Topology) (topoFlags, error) {
 	t := f.Training.Topo
 	if f.Change.To != "" {
-		t.Name, t.Set = f.Change.To, nil
+		name, nodes, err := cutNodes(f.Change.To)
+		if err != nil {
+			return t, cli.Usagef("--to %s: write TOPOLOGY or TOPOLOGY:NODES: %v", f.Change.To, err)
+		}
+		t.Name, t.Nodes, t.Set = name, cmp.Or(nodes, t.Nodes), nil
 	}
 	t.Set = slices.Concat(t.Set, f.Change.Set)
 	t.faster = f.Change.Faster
@@ -186,7 +191,10 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		}
 	}
 	space.Narrow = true
-	m := whatif.Machines{Before: p, After: q, Fewer: func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }}
+	m := whatif.Machines{Before: p, After: q}
+	if s.flags.Change.To == "" || s.flags.Training.Layout.Text != "" {
+		m.Fewer = func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }
+	}
 	bar := cli.NewProgress(s.cmd.ErrOrStderr(), "layouts")
 	r, err := whatif.Train(s.cmd.Context(), m, w, l, space, search.Options{Top: 1, Progress: bar.Set})
 	bar.Finish()
@@ -201,6 +209,9 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		return max(whatif.Slowdown(r.Before, kept), 1), nil
 	}
 	d.Subject, d.By = w.Name, p.Runtime()
+	if then := q.Runtime(); then != d.By {
+		d.By += ", then " + then
+	}
 	d.Rows = []report.WhatIfRow{trainingRow(r, w.Unit)}
 	d.Notes = slices.Concat(d.Notes, s.flags.Training.Layout.changed(w, &l), trainingNotes(r))
 	return nil
