@@ -32,6 +32,11 @@ func TestShortNames(t *testing.T) {
 		{"host", 1, []string{"oversubscription=2"}, 0, "the file has no fabric"},
 		{"superpod-h100", 4, []string{"oversubscription=x"}, 0, "oversubscription must be a positive number"},
 		{"superpod-h100", 4, []string{"node.gpus=2"}, 0, `there is no "node" in the file`},
+		{"dgx-h100", 1, []string{"classes.nrd400.latency=1us"}, 0, `there is no "nrd400" in the file; did you mean ` +
+			"classes.nvlink4.latency, classes.pcie5x16.latency, classes.upi16.latency, classes.ndr400.latency?"},
+		{"dgx-h100", 1, []string{"fabric.0.rails=4"}, 0, "did you mean fabrics.0.rails?"},
+		{"dgx-h100", 1, []string{"fabrics.1.levels.2.kind=spine"}, 0, `"1" is not an index below 1; did you mean ` +
+			"fabrics.0.levels.1.kind, fabrics.0.levels.2.kind, fabrics.0.levels.0.kind, "},
 	} {
 		top, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes, Set: c.set})
 		if c.want != "" {

@@ -2,9 +2,11 @@ package yamlfile
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,7 +144,11 @@ func (f Format) Set(root *yaml.Node, set string) error {
 	for i, key := range keys {
 		child, err := step(n, key, i == len(keys)-1)
 		if err != nil {
-			return fmt.Errorf("--set %s: %v", set, err)
+			if near := ending(root, keys[len(keys)-1], ""); len(near) > 0 {
+				slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(shared(b, keys), shared(a, keys)) })
+				err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near[:min(len(near), maxNear)], ", "))
+			}
+			return fmt.Errorf("--set %s: %w", set, err)
 		}
 		n = child
 	}
@@ -150,6 +156,37 @@ func (f Format) Set(root *yaml.Node, set string) error {
 	*n = *parsed.Content[0]
 	relocate(n, line)
 	return nil
+}
+
+// maxNear bounds the paths that an error suggests.
+const maxNear = 4
+
+// ending are the paths below a node, in the file's order, whose last key is the given one.
+func ending(n *yaml.Node, key, above string) (out []string) {
+	for i, c := range n.Content {
+		path := above + strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue // a key, whose value is next
+			}
+			path = above + n.Content[i-1].Value
+			if n.Content[i-1].Value == key {
+				out = append(out, path)
+			}
+		}
+		out = append(out, ending(c, key, path+".")...)
+	}
+	return out
+}
+
+// shared is how many keys a path shares with others.
+func shared(path string, keys []string) (n int) {
+	for _, key := range strings.Split(path, ".") {
+		if slices.Contains(keys, key) {
+			n++
+		}
+	}
+	return n
 }
 
 // step goes one key down, adding the key if create.
