@@ -37,9 +37,8 @@ func (r *Runtime) Case(a Ask) (Case, error) {
 	return x, nil
 }
 
-// chainChannels is how many channels a chain fills at most: on H200 a tree of NCCL 2.28.9 changes
-// its LL128 chunks (src/enqueue.cc) at the sizes where 16 channels would, and fills like 16
-// slots in the Simple protocol (validation/h200-nccl.csv).
+// chainChannels is how many channels a chain fills at most: on H200 a tree of NCCL 2.28.9 fills like 16 slots in the Simple protocol
+// (validation/h200-nccl.csv).
 const chainChannels = 16
 
 // filled are the channels that a chain fills: where NCCL's search finds fewer, those. It gives PCIe its one ring twice.

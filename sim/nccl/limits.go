@@ -72,6 +72,9 @@ func (r *Runtime) work(a Ask, c choice) (Work, error) {
 	if err != nil {
 		return w, err
 	}
+	if algorithm, protocol := c.names(); algorithm == Tree && protocol == LL128 && r.model != nil {
+		w.Waits = treeChunks(a.Size, r.model.nChannels, rates.nodes, rates.ranks) - 1
+	}
 	if line, limit := r.toPeers(a); line < w.Line {
 		w.Line, w.Limit = line, limit
 	}

@@ -230,7 +230,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 // spend is what a kernel takes for some work: the part without bytes, which is no less than
 // the latencies of the links that its hops cross, and all of it.
 func (r *Runtime) spend(k *cost.Kernel, w *Work) (latency, total units.Time) {
-	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.Hops*float64(k.Hop) + w.overNetwork()*float64(k.NetHop)
+	l := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide) + w.insideNode()*float64(k.Hop) + w.overNetwork()*float64(k.NetHop)
 	l = max(l+r.farther(w), w.Hops*float64(r.rates.hop)+w.NetHops*float64(r.rates.across))
 	move := k.Moved(w.Chunk, w.Steps, w.Drains, w.Passes()) / w.Line * 1e12
 	return units.Time(l), units.Time(l + move)
@@ -258,7 +258,7 @@ func (r *Runtime) least(w *Work, protocol string) units.Time {
 // slowestPart names the parameter of a kernel that most of its latency comes from, or this machine's links.
 func (r *Runtime) slowestPart(k *cost.Kernel, w *Work) string {
 	base := float64(k.Base) + cost.Widened(w.Size)*float64(k.Wide)
-	hops, net := w.Hops*float64(k.Hop), w.overNetwork()*float64(k.NetHop)
+	hops, net := w.insideNode()*float64(k.Hop), w.overNetwork()*float64(k.NetHop)
 	farther := r.farther(w)
 	switch {
 	case farther >= max(base, hops, net):
@@ -266,7 +266,7 @@ func (r *Runtime) slowestPart(k *cost.Kernel, w *Work) string {
 	case net >= base && net >= hops:
 		return fmt.Sprintf("%s of %v over %s (net_hop)", counted(w.overNetwork(), "hop"), k.NetHop, k.Over)
 	case hops >= base:
-		return fmt.Sprintf("%s of %v inside nodes (hop)", counted(w.Hops, "hop"), k.Hop)
+		return fmt.Sprintf("%s of %v inside nodes (hop)", counted(w.insideNode(), "hop"), k.Hop)
 	}
 	return fmt.Sprintf("%v for launch, first and last synchronisation (base)", units.Time(base))
 }

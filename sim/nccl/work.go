@@ -13,6 +13,7 @@ type Work struct {
 	Size          units.Bytes // of the collective
 	Hops, NetHops float64     // dependent steps inside nodes, and across the network
 	Posts         float64     // messages that a rank hands to the network one after the other, behind the first
+	Waits         float64     // chunks behind the first that a thread block waits for as for a hop (treeChunks)
 	Steps         float64     // that move a chunk each, one after the other
 	Drains        float64     // what thread blocks have to do beside that, in steps (cost.Kernel.Drain)
 	Chunk         units.Bytes // a step's bytes
@@ -30,6 +31,9 @@ func (w *Work) Least() units.Time {
 
 // overNetwork are the steps and messages that each take a proxy and an adapter their time.
 func (w *Work) overNetwork() float64 { return w.NetHops + w.Posts }
+
+// insideNode are the steps that each take a thread block the time of a hop.
+func (w *Work) insideNode() float64 { return w.Hops + w.Waits }
 
 // Passes is the length of the pipeline, in hops at Line, each at the rate of what it crosses; 0 where there is none.
 func (w *Work) Passes() float64 {

@@ -93,7 +93,7 @@ func (c *Cases) KernelCase(m measurement.Row) (fit.KernelCase, error) {
 	if err == nil && m.Time < clearOfLaunches*hidden {
 		err = fmt.Errorf("the launch floor of the run hides what the kernel takes")
 	}
-	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops, NetHops: x.Work.NetHops + x.Work.Posts, Steps: x.Work.Steps,
+	return fit.KernelCase{KernelKey: x.Key, Hops: x.Work.Hops + x.Work.Waits, NetHops: x.Work.NetHops + x.Work.Posts, Steps: x.Work.Steps,
 		Drains: x.Work.Drains, Chunk: x.Work.Chunk, Passes: x.Work.Passes(), Line: x.Work.Line,
 		Prior: x.Prior, Latency: x.Latency, Bytes: x.Bytes, System: cmp.Or(m.System, m.ID), Machine: c.profile.Name, Ranks: m.GPUs,
 		Series: m.ID, Size: m.Size, Time: max(m.Time-x.Farther-launch.Ahead, m.Time/10)}, err
