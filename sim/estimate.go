@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +73,7 @@ func (x *estimator) busy() {
 func (x *estimator) loaded() {
 	for r, l := range x.load {
 		if l.weight > 0 {
-			x.most = max(x.most, l.first+l.weight*1e12/x.e.res[r].capacity)
+			x.most = max(x.most, l.first+l.weight*1e12/cmp.Or(x.e.res[r].steady, x.e.res[r].capacity))
 		}
 	}
 }
@@ -102,6 +103,7 @@ type pricedSequence struct {
 type seqCost struct {
 	time   float64 // alone on its route, one after the other; α that passes while others move is none of it
 	alpha  float64 // the least of those, as the first has at least; 0 where there are none
+	bytes  float64
 	shared float64 // bytes of what nodes share
 	weight float64 // bytes over efficiency
 	each   float64 // what they take of their ranks' carriers
@@ -126,6 +128,7 @@ func (x *estimator) conn(i int32) {
 			}
 			c.alpha = min(c.alpha, float64(first))
 			c.time += times * float64(busy)
+			c.bytes += times * float64(x.e.table.bytes[s])
 			c.shared += times * float64(x.e.table.bytes[s]) * m.slower
 			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
 			c.each += times * float64(x.e.table.bytes[s]) * m.each
@@ -142,6 +145,8 @@ func (x *estimator) conn(i int32) {
 		switch side := x.e.res[u.res].node; {
 		case side != nil && side.carrier:
 			weight = c.each
+		case side != nil && side.steady:
+			weight = c.bytes
 		case side != nil:
 			weight = c.shared
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -21,6 +22,7 @@ type side struct {
 	node    int
 	which   string // leave, enter, or both
 	carrier bool   // of a rank
+	steady  bool   // over many operations: each may burst
 	rank    int32
 	channel int32
 }
@@ -34,7 +36,7 @@ func (c *compiler) carried(rank, channel int32) side {
 		rank = y.representative(rank)
 		node = int(y.node[rank])
 	}
-	return side{node, fmt.Sprintf("%s at rank %d of", both, rank), true, rank, channel}
+	return side{node, fmt.Sprintf("%s at rank %d of", both, rank), true, false, rank, channel}
 }
 
 // sharers are routes that share a side.
@@ -46,13 +48,16 @@ type sharers struct {
 
 // inNodes are the rates of what messages of a protocol share.
 type inNodes struct {
-	node, way, carrier units.Rate
-	channels           bool // carry messages apart
+	node, way, sustained, carrier units.Rate
+	channels                      bool // carry messages apart
 }
 
 func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
 	t := p.profile.Transfer(topology.Network, string(protocol), 0)
-	return inNodes{t.Node, t.NodeWay, t.Carrier, t.Channels}
+	if t.Sustained > 0 && !p.rowed() { // operations that are played once have no bursts to make up for
+		t.NodeWay, t.Sustained = min(cmp.Or(t.NodeWay, t.Sustained), t.Sustained), 0
+	}
+	return inNodes{t.Node, t.NodeWay, t.Sustained, t.Carrier, t.Channels}
 }
 
 // launched is when all programs begin: the profile's launch, and what further channels of messages between nodes add to it.
@@ -82,6 +87,7 @@ func (c *compiler) shareNodes() error {
 		from, to := c.topo.NodeOf(int(r.src)), c.topo.NodeOf(int(r.dst))
 		for _, x := range []sharers{{side{node: from, which: both}, t.node, nil}, {side{node: to, which: both}, t.node, nil},
 			{side{node: from, which: "leave"}, t.way, nil}, {side{node: to, which: "enter"}, t.way, nil},
+			{side{node: from, which: "leave", steady: true}, t.sustained, nil}, {side{node: to, which: "enter", steady: true}, t.sustained, nil},
 			{c.carried(r.src, r.strand), t.carrier, nil}, {c.carried(r.dst, r.strand), t.carrier, nil}} {
 			if x.rate == 0 {
 				continue
@@ -103,7 +109,10 @@ func (c *compiler) shareNodes() error {
 	}
 	for _, x := range all {
 		r := &c.res[c.newResource(x.uses, x.uses[0])]
-		r.capacity, r.links, r.node = float64(x.rate), float64(x.rate), &x.side
+		r.steady, r.node = float64(x.rate), &x.side
+		if !x.steady {
+			r.capacity, r.links = r.steady, r.steady
+		}
 	}
 	return nil
 }
@@ -123,6 +132,8 @@ func (r *resource) weight(full float64, k *charge) float64 {
 		return full / k.eff
 	case r.node.carrier:
 		return full * k.each
+	case r.node.steady:
+		return full
 	}
 	return full * k.slower
 }
@@ -158,7 +169,7 @@ func (p *Plan) busiestNode(perRoute []float64, t units.Time) (most *NodeLoad) {
 		if r.node == nil || t == 0 {
 			continue
 		}
-		x := &NodeLoad{r.node.node, r.node.which, units.Rate(r.capacity), load[i] / (r.capacity * t.Seconds())}
+		x := &NodeLoad{r.node.node, r.node.which, units.Rate(r.steady), load[i] / (r.steady * t.Seconds())}
 		if most == nil || x.Utilisation > most.Utilisation+1e-9 {
 			most = x
 		}

@@ -63,6 +63,53 @@ func TestRow(t *testing.T) {
 	}
 }
 
+// TestSustained: where a line lets bursts go faster, operations in a row are as far apart as their bytes take of what it sustains, where they
+// would be nearer to one another, and where each waits for messages as far as these take; played once, they go no faster than it.
+func TestSustained(t *testing.T) {
+	const launch, alpha, sustained = 3 * units.Microsecond, 20 * units.Microsecond, 1e9
+	p := rowCosts(launch, alpha, 0, 0)
+	p.Curves[0].Sustained = sustained
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind collective.Kind
+		size units.Bytes
+		row  units.Time
+		once units.Time
+	}{
+		{collective.Broadcast, 100_000, 100 * units.Microsecond, alpha + 100*units.Microsecond},
+		{collective.AllGather, 20_000, launch + alpha, alpha + 10*units.Microsecond}, // 10 µs of bytes each way, hidden in α
+		{collective.AllGather, 200_000, 100 * units.Microsecond, alpha + 100*units.Microsecond},
+	} {
+		s, err := planner.Build(topo, collective.Spec{Kind: c.kind, Ranks: 2}, "ring", planner.Options{Channels: 1, Protocol: schedule.Simple})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range []bool{true, false} {
+			want := c.row
+			if p.Curves[0].Row = row; !row {
+				want = c.once
+			}
+			plan, err := sim.Compile(topo, s, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := plan.Time(c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := float64(got)/float64(want) - 1; off > 0.03 || off < -0.03 {
+				t.Errorf("%v of %v, in a row %v: %v, want %v", c.kind, c.size, row, got, want)
+			}
+			if least := plan.LowerEstimate(c.size); least > got {
+				t.Errorf("%v of %v, in a row %v: estimated at %v, takes %v", c.kind, c.size, row, least, got)
+			}
+		}
+	}
+}
+
 // TestRowFolded: plans in which some lanes stand for others take as long in a row as those where none does.
 func TestRowFolded(t *testing.T) {
 	p := rowCosts(3*units.Microsecond, 20*units.Microsecond, 2*units.Microsecond, 5*units.Microsecond)

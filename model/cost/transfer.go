@@ -28,10 +28,10 @@ type Transfer struct {
 	Ahead, Row bool       // see Curve
 	Part       units.Time // see Curve
 	// What all messages of a node's adapters share, and those of a rank or of its channel; 0: nothing but links.
-	Node, NodeWay, Carrier units.Rate
-	Channels               bool
-	Slower                 float64    // by which factor what carries it is slower than with the largest messages; 0: 1
-	Further, Receive       units.Time // of a further channel, once; of a receiver's program
+	Node, NodeWay, Sustained, Carrier units.Rate
+	Channels                          bool
+	Slower                            float64    // by which factor what carries it is slower than with the largest messages; 0: 1
+	Further, Receive                  units.Time // of a further channel, once; of a receiver's program
 }
 
 // Transfer looks up the curve for a medium and protocol. The most specific curve wins:
@@ -51,7 +51,7 @@ func (p *Profile) Transfer(medium topology.Medium, protocol string, bytes units.
 	}
 	x.Peer, x.Gap, x.Part, x.Launch, x.Ahead, x.Row, x.Receive = c.Peer, c.Gap, c.Part, c.Launch, c.Ahead, c.Row, c.Receive
 	if medium == topology.Network { // a curve for any medium is one for messages inside nodes, too
-		x.Node, x.NodeWay, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Carrier, c.Channels
+		x.Node, x.NodeWay, x.Sustained, x.Carrier, x.Channels = c.Node, c.NodeWay, c.Sustained, c.Carrier, c.Channels
 		x.Further, x.Slower = c.Further, 1
 		if largest := c.Segments[len(c.Segments)-1].Rate; x.Cap > 0 && largest > 0 && c.Carrier > 0 && !c.Channels {
 			x.Slower = float64(largest) / float64(x.Cap)

@@ -127,31 +127,54 @@ type shownBy struct {
 	rows []engineRow
 }
 
+// hidden is with what a cost begins that its own rows do not show: times with a part of α, and rates of what carries messages, which a line
+// that is slower in the long run hides, as slow as rows let them be.
+func (x *shownBy) hidden(alpha float64, bursts bool) float64 {
+	switch {
+	case x.cost.low == soon:
+		return min(alpha/hiddenShare, x.cost.high)
+	case bursts && x.cost.low == slowest:
+		return x.cost.high
+	}
+	return x.cost.low
+}
+
 // gapOf is that of a curve's messages behind one another, at most what one takes: α.
 func gapOf(c *cost.Curve, alpha engineCost) engineCost {
 	return engineCost{low: soon, high: alpha.value, gap: true, set: func(x float64) { c.Gap = units.Time(x) }}
 }
 
 // costs are those of messages between nodes, each as the rows have it that show it best, and all rows.
-func (f *engineFit) costs() (costs []engineCost, rows []engineRow, err error) {
+func (f *engineFit) costs(bursts bool) (costs []engineCost, rows []engineRow, err error) {
 	c := f.between
 	shared, err := f.shared()
 	if err != nil {
 		return nil, nil, err
 	}
+	sustained := rateCost(&c.Sustained)
+	if bursts {
+		if err := f.limit(&sustained, f.steady()); err != nil {
+			return nil, nil, err
+		}
+		sustained.value = sustained.high
+		sustained.set(sustained.high)
+	}
 	if costs, err = f.ofMessages(c, f.turns(), f.alone()); err != nil {
 		return nil, nil, err
 	}
 	adapter := engineCost{low: leastShare, high: 1, set: func(x float64) { f.share = x }}
-	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], slices.Concat(f.largest(toAll), f.largest(oneByOne))},
-		{shared[1], slices.Concat(f.largest(away), f.largest(beside))}, {shared[2], slices.Concat(f.largest(toAll), f.largest(sliced))},
+	show := []shownBy{{adapter, f.sideBySide()}, {shared[0], f.largest(toAll, oneByOne)},
+		{shared[1], f.largest(away, beside)}, {shared[2], f.largest(toAll, sliced)},
 		{gapOf(c, costs[0]), f.small(spread, toAll)}, {furtherCost(c), f.small(beside)}, {partCost(c), f.small(beside)}}
+	if bursts {
+		costs = append(costs, sustained)
+	}
 	for _, x := range show {
 		if err := f.find(&x.cost, x.rows); err != nil {
 			return nil, nil, err
 		}
-		if x.cost.low == soon && x.cost.value == soon { // all rows together may show it
-			x.cost.value = min(costs[0].value/hiddenShare, x.cost.high)
+		if x.cost.value == x.cost.low { // all rows together may show it
+			x.cost.value = x.hidden(costs[0].value, bursts)
 		}
 		if x.cost.value > x.cost.low {
 			costs = append(costs, x.cost)
@@ -172,7 +195,7 @@ func (f *engineFit) shared() ([]engineCost, error) {
 			out[i].high = out[i].low
 			continue
 		}
-		if err := f.limit(&out[i]); err != nil {
+		if err := f.limit(&out[i], f.largest(crossing...)); err != nil {
 			return nil, err
 		}
 	}
@@ -183,10 +206,10 @@ func (f *engineFit) shared() ([]engineCost, error) {
 var crossing = []string{single, turn, beside, spread, away, abreast, oneByOne, answered, toAll, crowded, passed, sliced}
 
 // limit keeps the rate of what messages share at what rows show to be possible, while nothing else costs anything.
-func (f *engineFit) limit(c *engineCost) error {
-	var rows []engineRow
-	for _, pattern := range crossing {
-		rows = append(rows, f.largest(pattern)...)
+func (f *engineFit) limit(c *engineCost, rows []engineRow) error {
+	defer c.set(c.low)
+	if len(rows) == 0 {
+		return nil
 	}
 	low, high := c.low, c.high
 	for range halvings {
@@ -202,7 +225,6 @@ func (f *engineFit) limit(c *engineCost) error {
 			low = x
 		}
 	}
-	c.set(c.low)
 	c.high = low
 	return nil
 }

@@ -150,15 +150,50 @@ func (f *engineFit) all() error {
 		}
 		f.within.Receive = f.within.Segments[0].Alpha // receivers read
 	}
-	costs, rows, err := f.costs()
-	if err != nil {
-		return err
-	}
-	if err := f.best(costs, rows); err != nil {
+	if err := f.messages(); err != nil {
 		return err
 	}
 	return f.reduces()
 }
+
+// messages finds what messages between nodes cost, with bursts where these explain the rows by more than one cost more does by chance
+// (Schwarz 1978): a row's part of what is least is by Cauchy's likelihood.
+func (f *engineFit) messages() error {
+	before := f.state()
+	least, rows, err := f.found(false)
+	if by := usual * usual * math.Log(float64(rows)) / 2; err == nil && least > by {
+		without := f.state()
+		f.set(before)
+		var with float64
+		if with, _, err = f.found(true); least-with < by {
+			f.set(without)
+		}
+	}
+	return err
+}
+
+// found are the costs of messages between nodes, how far rows are off by them, and how many rows there are.
+func (f *engineFit) found(bursts bool) (least float64, n int, err error) {
+	costs, rows, err := f.costs(bursts)
+	if err == nil {
+		least, err = f.best(costs, rows)
+	}
+	return least, len(rows), err
+}
+
+// fitState is what fits of messages between nodes change.
+type fitState struct {
+	between cost.Curve
+	share   float64
+}
+
+func (f *engineFit) state() fitState {
+	s := fitState{*f.between, f.share}
+	s.between.Segments = slices.Clone(s.between.Segments)
+	return s
+}
+
+func (f *engineFit) set(s fitState) { *f.between, f.share = s.between, s.share }
 
 // reduces finds how fast large messages are reduced of how much longer they take than those that are not, where that shows: what these
 // are off by would be taken for it, too.
@@ -186,7 +221,7 @@ func (f *engineFit) reduces() error {
 
 // best are the costs at which rows are least off, from where each cost alone was found, and from where half of α is the gap's: what goes
 // both ways at once shows the two together.
-func (f *engineFit) best(costs []engineCost, rows []engineRow) error {
+func (f *engineFit) best(costs []engineCost, rows []engineRow) (float64, error) {
 	least, where := math.Inf(1), []float64(nil)
 	for _, moved := range []float64{0, 0.5} {
 		x := make([]float64, len(costs))
@@ -201,14 +236,14 @@ func (f *engineFit) best(costs []engineCost, rows []engineRow) error {
 		}
 		sum, at, err := f.least(costs, x, rows)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if sum < least {
 			least, where = sum, at
 		}
 	}
 	_, err := f.at(costs, where, rows)
-	return err
+	return least, err
 }
 
 // rate finds one, in bytes/s.

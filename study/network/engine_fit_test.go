@@ -56,6 +56,32 @@ func TestEngineFit(t *testing.T) {
 	}
 }
 
+// TestBursts: where a line lets bursts go faster than what follows, the fit says what it sustains; of a line that does not, it says nothing.
+func TestBursts(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sustained := range []units.Rate{1.2e9, 0} {
+		truth := &cost.Profile{Curves: []cost.Curve{{Medium: "network", Protocol: string(schedule.Proxied), Gap: 4 * units.Microsecond, Ahead: true,
+			Row: true, Launch: units.Microsecond, Receive: 4 * units.Microsecond, Part: units.Microsecond, Carrier: 6e9, Sustained: sustained,
+			Reduce: 50e9, Copy: 100e9, Segments: []cost.Segment{{Alpha: 15 * units.Microsecond, Efficiency: 1, Rate: 4e9}}}}}
+		rows := simulated(t, topo, truth, schedule.Proxied, 1)
+		curves, err := engineCurves(rows, topo)
+		if err != nil || len(curves) != 1 {
+			t.Fatalf("%d curves, %v", len(curves), err)
+		}
+		if got := float64(curves[0].Sustained); math.Abs(got-float64(sustained)) > 0.03*float64(sustained) {
+			t.Errorf("sustained are %v, want %v", units.Rate(got), sustained)
+		}
+		for i, again := range simulated(t, topo, &cost.Profile{Curves: curves}, schedule.Proxied, 1) {
+			if off := again.Value/rows[i].Value - 1; math.Abs(off) > 0.05 {
+				t.Errorf("%v sustained: %s of %v: %.1f µs, want %.1f (%.1f %%)", sustained, again.Kind, again.Bytes, again.Value, rows[i].Value, 100*off)
+			}
+		}
+	}
+}
+
 // TestCopiesHidden: where launches hide what copies take, and messages what sums do, they take no time, and not that of a host's memory.
 func TestCopiesHidden(t *testing.T) {
 	topo, err := topology.Load(topologies.Source, "dgx-h200", topology.Options{Nodes: 2, GPUs: 1})

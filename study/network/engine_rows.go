@@ -47,9 +47,24 @@ func atSize(rows []engineRow, size units.Bytes) (out []engineRow) {
 	return out
 }
 
-// largest is the row of a pattern that has the most bytes, if there is one.
-func (f *engineFit) largest(pattern string) []engineRow {
-	return f.rows[pattern][max(len(f.rows[pattern])-1, 0):]
+// largest are the rows of patterns that have the most bytes, where there are some.
+func (f *engineFit) largest(patterns ...string) (rows []engineRow) {
+	for _, p := range patterns {
+		rows = append(rows, f.rows[p][max(len(f.rows[p])-1, 0):]...)
+	}
+	return rows
+}
+
+// steady are the rows of what leaves a node without waiting, but for small ones, of which many are a burst.
+func (f *engineFit) steady() (rows []engineRow) {
+	for _, p := range []string{single, beside, spread, away, abreast} {
+		for _, r := range f.rows[p] {
+			if r.bytes >= fewBytes {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
 }
 
 // smallest is the row of a pattern that has the fewest bytes, if there is one.
