@@ -175,7 +175,7 @@ func (r *request) reachGrid(dims []int32) error {
 		size := int(dims[a])
 		for i := 0; i < size; i += max(1, size/sampled) | 1 {
 			for _, j := range []int{(i + 1) % size, (i + size/2) % size} {
-				if _, err := r.router.Route(i*stride, j*stride); i != j && err != nil {
+				if err := r.router.Reach(i*stride, j*stride); err != nil {
 					return notApplicable("%v", err)
 				}
 			}

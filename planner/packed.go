@@ -225,7 +225,7 @@ func (r *request) reachable(t *schedule.Trees, op collective.Kind) error {
 				if p < 0 || up && op == collective.AllGather || !up && op == collective.ReduceScatter {
 					continue
 				}
-				if _, err := r.router.Route(from, to); err != nil {
+				if err := r.router.Reach(from, to); err != nil {
 					return notApplicable("%v", err)
 				}
 			}

@@ -221,7 +221,7 @@ func (r *request) routable(order []int32) error {
 		if a == b {
 			continue
 		}
-		if _, err := r.router.Route(int(a), int(b)); err != nil {
+		if err := r.router.Reach(int(a), int(b)); err != nil {
 			return notApplicable("%v", err)
 		}
 	}
@@ -249,7 +249,7 @@ func (r *request) reachAll() error {
 	for a := 0; a < n; a += step {
 		for b := a + step; b < n; b += step {
 			for _, pair := range [2][2]int{{a, b}, {b, a}} {
-				if _, err := r.router.Route(pair[0], pair[1]); err != nil {
+				if err := r.router.Reach(pair[0], pair[1]); err != nil {
 					return notApplicable("%v", err)
 				}
 			}

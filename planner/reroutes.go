@@ -345,7 +345,7 @@ func (b *reroutes) reach(r *request) error {
 			}
 			for rail := range b.rails {
 				for u := range b.units {
-					if _, err := r.router.Route(int(b.rank[first[i]][x.by[rail][u]]), int(b.rank[other][y.by[rail][u]])); err != nil {
+					if err := r.router.Reach(int(b.rank[first[i]][x.by[rail][u]]), int(b.rank[other][y.by[rail][u]])); err != nil {
 						return notApplicable("%v", err)
 					}
 				}

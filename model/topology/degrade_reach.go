@@ -26,14 +26,13 @@ type reachCheck struct {
 
 // lost reports whether rank a had a route to b and has none.
 func (c *reachCheck) lost(a, b int) bool {
-	if _, err := c.router.Route(a, b); err == nil {
+	if c.router.Reaches(a, b) {
 		return false
 	}
 	if c.healthy == nil {
 		c.healthy = NewRouter(c.t.Healthy())
 	}
-	_, err := c.healthy.Route(c.t.OriginalRank(a), c.t.OriginalRank(b))
-	return err == nil
+	return c.healthy.Reaches(c.t.OriginalRank(a), c.t.OriginalRank(b))
 }
 
 // withinNodes asks for routes only where a node's own links do not join all its ranks.

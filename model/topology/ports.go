@@ -48,20 +48,10 @@ func (r *Router) portsOf(d DeviceID) *ports {
 }
 
 // overSwitches is the path from a rank to another through scale-up switches between nodes. Ranks with as fast links to the same switches
-// have the same paths but for these links, so that a path is looked for once for all of them.
+// have the same paths but for these links.
 func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
-	src, dst := r.portsOf(a), r.portsOf(b)
-	from, to := src.like, dst.like
-	if from == to { // two that are alike stand for all pairs of these
-		if _, ok := r.alike[from]; !ok {
-			r.alike[from] = [2]DeviceID{a, b}
-		}
-		from, to = r.alike[from][0], r.alike[from][1]
-	}
-	p, ok := r.scaled.find(from, to, func() (path, int, bool) {
-		p, ok := r.spread.findFitting(from, to, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
-		return p, len(p.hops), ok
-	})
+	p, of, ok := r.alikeOverSwitches(a, b)
+	src, dst, from, to := r.ports[a], r.ports[b], of[0], of[1]
 	p.hops = slices.Clone(p.hops)
 	for i := range p.hops {
 		h := &p.hops[i]
@@ -73,4 +63,20 @@ func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
 		}
 	}
 	return p, ok
+}
+
+// alikeOverSwitches is that path of two ranks that are like others, looked for once for all pairs of these.
+func (r *Router) alikeOverSwitches(a, b DeviceID) (p path, of [2]DeviceID, ok bool) {
+	from, to := r.portsOf(a).like, r.portsOf(b).like
+	if from == to { // two that are alike stand for all pairs of these
+		if _, ok := r.alike[from]; !ok {
+			r.alike[from] = [2]DeviceID{a, b}
+		}
+		from, to = r.alike[from][0], r.alike[from][1]
+	}
+	p, ok = r.scaled.find(from, to, func() (path, int, bool) {
+		p, ok := r.spread.findFitting(from, to, func(d DeviceID) bool { return r.t.devices[d].Kind == NVSwitch })
+		return p, len(p.hops), ok
+	})
+	return p, [2]DeviceID{from, to}, ok
 }

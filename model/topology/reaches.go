@@ -2,24 +2,28 @@ package topology
 
 import "slices"
 
-// Reaches reports whether there is a route from one rank to another, as Route would
-// find. Between ranks whose NICs are all on one connected network it need not look for
-// it, so that it can be asked for millions of pairs.
-func (r *Router) Reaches(src, dst int) bool {
+// Reaches reports whether there is a route from one rank to another, as Route would find.
+func (r *Router) Reaches(src, dst int) bool { return r.Reach(src, dst) == nil }
+
+// Reach is the error that Route would have from one rank to another. Between ranks whose NICs are all on one connected network it need not
+// look for the route, and on scale-up switches for what alike ranks share of it only, so that it can be asked for millions of pairs.
+func (r *Router) Reach(src, dst int) error {
 	if src == dst {
-		return true
+		return nil
 	}
 	if a, b := r.network(src), r.network(dst); a != noNetwork && a == b && r.t.NodeOf(src) != r.t.NodeOf(dst) {
-		return true
+		return nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
 	if r.t.devices[a].Node == r.t.devices[b].Node {
 		if c, known := r.inNode[r.pairIn(a, b)]; known && c.ok {
-			return true
+			return nil
 		}
+	} else if _, _, ok := r.alikeOverSwitches(a, b); ok {
+		return nil
 	}
 	_, err := r.Route(src, dst)
-	return err == nil
+	return err
 }
 
 // ReachesAll reports whether it is easily seen that all ranks reach one another: over one

@@ -24,7 +24,22 @@ fabrics:
   - {name: flat, endpoints: gpu, class: rail, levels: [{kind: leaf}]}
 `
 
-// TestReaches: Reaches says of all pairs what Route finds, on machines that have lost links in one direction, too.
+// onScaleUp are nodes without a network, on scale-up switches between them.
+const onScaleUp = `schema: railyard.topology/v1
+name: on-scale-up
+source: "a test"
+date: 2026-11-30
+classes:
+  up: {medium: nvlink, rate: 50GB/s, latency: 500ns, source: "a test", date: 2026-11-30}
+templates:
+  box: {devices: [{id: "gpu[0-1]", kind: gpu}, {id: s, kind: nvswitch}], links: [{from: "gpu[0-1]", to: s, class: up}]}
+nodes:
+  - {template: box, count: 4}
+fabrics:
+  - {name: flat, endpoints: nvswitch, class: up, levels: [{kind: nvswitch}]}
+`
+
+// TestReaches: Reaches says of all pairs what Route finds, and Reach why not, on machines that have lost links in one direction, too.
 func TestReaches(t *testing.T) {
 	reached, unreached := 0, 0
 	check := func(name string, topo *topology.Topology) {
@@ -33,8 +48,8 @@ func TestReaches(t *testing.T) {
 		for a := range topo.NumRanks() {
 			for b := range topo.NumRanks() {
 				_, err := slow.Route(a, b)
-				if fast.Reaches(a, b) != (err == nil) {
-					t.Errorf("%s: from %d to %d: %v, Route: %v", name, a, b, err != nil, err)
+				if got := fast.Reach(a, b); fmt.Sprint(got) != fmt.Sprint(err) || fast.Reaches(a, b) != (err == nil) {
+					t.Errorf("%s: from %d to %d: %v, Route: %v", name, a, b, got, err)
 				}
 				if all = all && err == nil; err == nil {
 					reached++
@@ -51,7 +66,11 @@ func TestReaches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines := map[string]*topology.Topology{"flat": flat}
+	scaleUp, err := topology.Parse("on-scale-up", []byte(onScaleUp), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := map[string]*topology.Topology{"flat": flat, "scale-up": scaleUp}
 	for seed := range int64(12) {
 		machines[fmt.Sprint(seed)] = gen.Topology(seed)
 	}
@@ -68,5 +87,26 @@ func TestReaches(t *testing.T) {
 	}
 	if reached == 0 || unreached == 0 {
 		t.Errorf("%d pairs with a route, %d without", reached, unreached)
+	}
+}
+
+// TestReachBuildsNoRoutes: on scale-up switches between nodes, whether ranks reach one another is told without building their routes.
+func TestReachBuildsNoRoutes(t *testing.T) {
+	topo, err := topology.Parse("on-scale-up", []byte(onScaleUp), nil, topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := topology.NewRouter(topo)
+	all := func() {
+		for a := range topo.NumRanks() {
+			for b := range topo.NumRanks() {
+				if err := r.Reach(a, b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(1, all); n > 0 { // after a first run, which finds the paths
+		t.Errorf("%v allocations", n)
 	}
 }
