@@ -95,7 +95,18 @@ func (b *treePhases) sumHop(tree int, child, parent int32) joint {
 // spellOut makes the programs of messages, with copies in between: sends come before receives,
 // so that nobody waits for others before it sends.
 func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]Op {
+	count := make([]int, b.ranks)
+	for r := range count {
+		count[r] = len(copies[r])
+	}
+	for i := range list {
+		count[list[i].from]++
+		count[list[i].to]++
+	}
 	out := make([][]Op, b.ranks)
+	for r, n := range count {
+		out[r] = make([]Op, 0, n)
+	}
 	b.sort(list, func(m joint) (rank, peer int32) { return m.from, m.to }, !sums)
 	for _, m := range list {
 		out[m.from] = append(out[m.from], Op{Kind: Send, Peer: m.to, Src: Loc{m.src, m.set}})
