@@ -123,9 +123,17 @@ func shapes(p *Plan) []int32 {
 // expand compiles all programs, lane by lane: only one is held at a time.
 func (c *compiler) expand() error {
 	var buf []schedule.Op
+	var marks []mark // by channel
 	for ch, s := range c.strands {
+		marks = append(marks, c.mark())
 		if c.begin(s.job); s.channel == 0 && len(c.profile.Memory) > 0 {
 			c.scratch = append(c.scratch, c.x.ScratchChunks())
+		}
+		if like := c.copied(ch); like >= 0 {
+			if err := c.copy(ch, like, marks); err != nil {
+				return err
+			}
+			continue
 		}
 		phases := c.channel(int32(ch)).Phases
 		ranks, times := c.representatives(ch)
