@@ -87,7 +87,8 @@ func (c *compiler) shareNodes() error {
 		from, to := c.topo.NodeOf(int(r.src)), c.topo.NodeOf(int(r.dst))
 		for _, x := range []sharers{{side{node: from, which: both}, t.node, nil}, {side{node: to, which: both}, t.node, nil},
 			{side{node: from, which: "leave"}, t.way, nil}, {side{node: to, which: "enter"}, t.way, nil},
-			{side{node: from, which: "leave", steady: true}, t.sustained, nil}, {side{node: to, which: "enter", steady: true}, t.sustained, nil},
+			{side{node: from, which: "leave", steady: true}, t.sustained, nil},
+			{side{node: to, which: "enter", steady: true}, t.sustained, nil},
 			{c.carried(r.src, r.strand), t.carrier, nil}, {c.carried(r.dst, r.strand), t.carrier, nil}} {
 			if x.rate == 0 {
 				continue
