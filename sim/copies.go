@@ -13,7 +13,8 @@ type mark struct {
 func (c *compiler) mark() mark { return mark{len(c.lanes), len(c.conns), len(c.laneConns), c.compiled} }
 
 // copied is the channel that another one can be copied from; −1: none. Where channels have ways or carriers of their own, or switches
-// copy or add up what they carry, or one rank stands for others, each is compiled by itself, as in the oracle of other plans.
+// copy or add up what they carry, one rank stands for others, or sizes come from counts, each is compiled
+// by itself; so it is in flat plans, with which tests compare.
 func (c *compiler) copied(ch int) int {
 	s := c.strands[ch]
 	if c.symmetry != nil || c.options.Flat || c.options.Hashing != nil || c.counted ||

@@ -42,7 +42,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	x := newEstimator(e)
 	x.alone()
 	x.busy()
-	x.loaded()
+	x.loaded(false)
 	return launched + units.Time(min(x.most*slack, float64(forever)))
 }
 
@@ -51,8 +51,8 @@ func (e *engine) busiest() int64 {
 	x := newEstimator(e)
 	x.row, x.most = true, x.launched
 	x.busy()
-	if !e.opts.NoContention && !e.opts.NoTransfer {
-		x.loaded()
+	if !e.opts.NoTransfer {
+		x.loaded(e.opts.NoContention)
 	}
 	return int64(math.Ceil(min(x.most, float64(forever))))
 }
@@ -69,11 +69,12 @@ func (x *estimator) busy() {
 	x.work()
 }
 
-// loaded counts what each resource is busy with.
-func (x *estimator) loaded() {
-	for r, l := range x.load {
-		if l.weight > 0 {
-			x.most = max(x.most, l.first+l.weight*1e12/cmp.Or(x.e.res[r].steady, x.e.res[r].capacity))
+// loaded counts what each resource is busy with; without contention, only what sets the pace of operations that follow one another.
+func (x *estimator) loaded(paceAlone bool) {
+	for i, l := range x.load {
+		r := &x.e.res[i]
+		if l.weight > 0 && (!paceAlone || r.node != nil && r.node.steady) {
+			x.most = max(x.most, l.first+l.weight*1e12/cmp.Or(r.steady, r.capacity))
 		}
 	}
 }

@@ -54,7 +54,7 @@ type inNodes struct {
 
 func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
 	t := p.profile.Transfer(topology.Network, string(protocol), 0)
-	if t.Sustained > 0 && !p.rowed() { // operations that are played once have no bursts to make up for
+	if t.Sustained > 0 && !p.rowed() { // one operation is taken to go no faster than many do
 		t.NodeWay, t.Sustained = min(cmp.Or(t.NodeWay, t.Sustained), t.Sustained), 0
 	}
 	return inNodes{t.Node, t.NodeWay, t.Sustained, t.Carrier, t.Channels}

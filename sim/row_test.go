@@ -103,6 +103,10 @@ func TestSustained(t *testing.T) {
 			if off := float64(got)/float64(want) - 1; off > 0.03 || off < -0.03 {
 				t.Errorf("%v of %v, in a row %v: %v, want %v", c.kind, c.size, row, got, want)
 			}
+			split, err := plan.Split(c.size, got)
+			if err != nil || split.Contention > got/50 { // messages of one rank each way meet no others
+				t.Errorf("%v of %v, in a row %v: %+v, %v", c.kind, c.size, row, split, err)
+			}
 			if least := plan.LowerEstimate(c.size); least > got {
 				t.Errorf("%v of %v, in a row %v: estimated at %v, takes %v", c.kind, c.size, row, least, got)
 			}

@@ -79,8 +79,8 @@ func (s *Space) Layouts(w *workload.Workload, ranks int) []step.Layout {
 	return s.of(w, ranks, s.batch(w, ranks))
 }
 
-// batch is the global batch of all layouts: the one asked for, else the workload's own, else, where that is none of a layout in powers
-// of two, the nearest that is.
+// batch is the global batch of all layouts, so that they compare: the one asked for, else the workload's own, else, where no layout in
+// powers of two has that, a near one that all replicas divide.
 func (s *Space) batch(w *workload.Workload, ranks int) int {
 	narrow := *s
 	narrow.Narrow = true
@@ -91,7 +91,7 @@ func (s *Space) batch(w *workload.Workload, ranks int) int {
 }
 
 // nearest is the multiple nearest to a batch of as many replicas as it gives a sample each, of all GPUs or a power of two less; and of
-// larger micro-batches, as far as these move it by no more than a part in moves.
+// larger micro-batches, where none is asked for and as far as these move it by no more than a part in moves.
 func (s *Space) nearest(batch, ranks int) int {
 	const moves = 32
 	unit := ranks
@@ -99,7 +99,7 @@ func (s *Space) nearest(batch, ranks int) int {
 		unit /= 2
 	}
 	unit = cmp.Or(s.Data, unit) * max(s.MicroBatch, 1)
-	for micro := max(s.MicroBatch, 1); 2*micro <= maxMicroBatch && unit <= batch/moves; micro *= 2 {
+	for micro := 1; s.MicroBatch == 0 && 2*micro <= maxMicroBatch && unit <= batch/moves; micro *= 2 {
 		unit *= 2
 	}
 	return max((batch+unit/2)/unit, 1) * unit
@@ -110,8 +110,8 @@ func (s *Space) Changed(w *workload.Workload, l *step.Layout) []string {
 	if s.GlobalBatch > 0 || l.GlobalBatch == w.GlobalBatch {
 		return nil
 	}
-	return []string{fmt.Sprintf("global batch %d instead of %d, which no layout of %d GPUs divides (--fix global-batch takes another)",
-		l.GlobalBatch, w.GlobalBatch, l.Ranks())}
+	return []string{fmt.Sprintf("global batch %d instead of %d, which no layout in powers of two has (--fix global-batch takes another)",
+		l.GlobalBatch, w.GlobalBatch)}
 }
 
 // of are the layouts with a global batch.

@@ -192,7 +192,7 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 	}
 	space.Narrow = true
 	m := whatif.Machines{Before: p, After: q}
-	if s.flags.Change.To == "" || s.flags.Training.Layout.Text != "" {
+	if s.flags.Change.To == "" {
 		m.Fewer = func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }
 	}
 	bar := cli.NewProgress(s.cmd.ErrOrStderr(), "layouts")

@@ -115,19 +115,19 @@ func parseFaster(text string) (study.Faster, error) {
 	return study.Faster{Class: class, Factor: x}, nil
 }
 
-// measured is the topology that rows were measured on, with as many nodes and GPUs in all as they say; where they do not say on how
-// many nodes, all of it where so many fill it.
+// measured is the topology that rows were measured on, with as many nodes and GPUs in all as they say; where nobody says on how
+// many nodes, all of it if so many fill it, or if it has several.
 func (f topoFlags) measured(nodes, gpus int) (*topology.Topology, error) {
 	if f.Nodes > 0 && nodes > 0 && f.Nodes != nodes {
 		return nil, fmt.Errorf("--nodes %d, but this was measured on %d: leave --nodes out", f.Nodes, nodes)
 	}
+	if nodes == 0 && f.Nodes == 0 {
+		if t, err := f.load(); err != nil || gpus == 0 || gpus >= t.NumRanks() || t.NumNodes() > 1 {
+			return t, err // which rows are held against
+		}
+	}
 	if f.Gpus > 0 && gpus > 0 && f.Gpus*max(nodes, f.Nodes, 1) != gpus {
 		return nil, fmt.Errorf("--gpus %d of a node, but this was measured on %d GPUs: leave --gpus out", f.Gpus, gpus)
-	}
-	if nodes == 0 && f.Nodes == 0 {
-		if t, err := f.load(); err != nil || gpus == 0 || gpus >= t.NumRanks() {
-			return t, err
-		}
 	}
 	if nodes > 0 {
 		f.Nodes = nodes

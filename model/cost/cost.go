@@ -74,7 +74,7 @@ type Curve struct {
 	Node    units.Rate `file:"node"`     // both ways together
 	NodeWay units.Rate `file:"node_way"` // each way
 	// Sustained is what they have each way while operations follow one another, where bursts go faster, as a shaper's bucket lets them:
-	// operations are no nearer to one another than their bytes take by it. 0: nothing but links. Where operations are played once, it
+	// one begins no sooner after another than its bytes take by it. 0: nothing but links. Where operations are played once, it
 	// is NodeWay.
 	Sustained units.Rate `file:"sustained"`
 	// Carrier is the rate of what copies all messages that a rank sends or receives between nodes, such as a thread, which each keeps

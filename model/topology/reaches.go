@@ -6,7 +6,7 @@ import "slices"
 func (r *Router) Reaches(src, dst int) bool { return r.Reach(src, dst) == nil }
 
 // Reach is the error that Route would have from one rank to another. Between ranks whose NICs are all on one connected network it need not
-// look for the route, and on scale-up switches for what alike ranks share of it only, so that it can be asked for millions of pairs.
+// look for the route, and on scale-up switches only for the part of it that alike ranks share: it can be asked for millions of pairs.
 func (r *Router) Reach(src, dst int) error {
 	if src == dst {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"railyard/model/units"
 )
 
-// On two H200 by one channel times fall where chunks grow: at 360,000, 720,000, 5,616,000 and 11,232,000 bytes (measured: from 311,296 to
-// 368,640 bytes 58.5 -> 51.1 us).
+// By one channel of two GPUs chunks grow at 360,000, 720,000, 5,616,000 and 11,232,000 bytes; at the first of these, measured times of two
+// H200 fall (from 311,296 to 368,640 bytes 58.5 -> 51.1 µs).
 func TestTreesTakeTheLibrarysChunks(t *testing.T) {
 	for _, x := range []struct {
 		size, channels, nodes, ranks int

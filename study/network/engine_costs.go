@@ -127,8 +127,8 @@ type shownBy struct {
 	rows []engineRow
 }
 
-// hidden is with what a cost begins that its own rows do not show: times with a part of α, and rates of what carries messages, which a line
-// that is slower in the long run hides, as slow as rows let them be.
+// hidden is where a cost begins that its own rows do not show: a time at a part of α; with bursts, the rate of what carries messages as
+// slow as rows let it be, since a slower line hides it.
 func (x *shownBy) hidden(alpha float64, bursts bool) float64 {
 	switch {
 	case x.cost.low == soon:

@@ -156,29 +156,37 @@ func (f *engineFit) all() error {
 	return f.reduces()
 }
 
-// messages finds what messages between nodes cost, with bursts where these explain the rows by more than one cost more does by chance
+// messages finds what messages between nodes cost, with bursts where these explain the rows by more than further costs do by chance
 // (Schwarz 1978): a row's part of what is least is by Cauchy's likelihood.
 func (f *engineFit) messages() error {
 	before := f.state()
-	least, rows, err := f.found(false)
-	if by := usual * usual * math.Log(float64(rows)) / 2; err == nil && least > by {
-		without := f.state()
-		f.set(before)
-		var with float64
-		if with, _, err = f.found(true); least-with < by {
-			f.set(without)
-		}
+	plain, err := f.found(false)
+	if err != nil || plain.least <= usual*usual*math.Log(float64(plain.rows))/2 || len(f.steady()) == 0 {
+		return err
+	}
+	without := f.state()
+	f.set(before)
+	with, err := f.found(true)
+	if by := float64(max(with.costs-plain.costs, 1)) * usual * usual * math.Log(float64(plain.rows)) / 2; plain.least-with.least < by {
+		f.set(without)
 	}
 	return err
 }
 
-// found are the costs of messages between nodes, how far rows are off by them, and how many rows there are.
-func (f *engineFit) found(bursts bool) (least float64, n int, err error) {
+// explained is how far rows are off by some costs.
+type explained struct {
+	least       float64
+	costs, rows int
+}
+
+// found finds the costs of messages between nodes.
+func (f *engineFit) found(bursts bool) (x explained, err error) {
 	costs, rows, err := f.costs(bursts)
 	if err == nil {
-		least, err = f.best(costs, rows)
+		x.least, err = f.best(costs, rows)
 	}
-	return least, len(rows), err
+	x.costs, x.rows = len(costs), len(rows)
+	return x, err
 }
 
 // fitState is what fits of messages between nodes change.
