@@ -166,7 +166,7 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	if k.inSwitch {
 		protocol = cost.InSwitch(protocol)
 	}
-	t := e.profile.Transfer(k.medium, protocol, bytes)
+	t := e.paced(e.profile.Transfer(k.medium, protocol, bytes))
 	if e.table.carried > bytes {
 		t = t.Among(e.profile.Transfer(k.medium, protocol, e.table.carried))
 	}
@@ -178,8 +178,8 @@ func (e *engine) price(k *costClass, bytes units.Bytes, fresh bool) charge {
 	c := charge{alpha: int64(t.Alpha + k.latency), eff: t.Efficiency, each: each, slower: slower, ahead: t.Ahead,
 		taken: int64(min(t.Receive, t.Alpha))}
 	c.alpha -= c.taken
-	way, limit := e.sharedInNodes(k.protocol).way, math.Inf(1)
-	for _, most := range []float64{float64(t.Cap), float64(t.Node) / slower, float64(way) / slower, float64(t.Carrier) / each} {
+	limit := math.Inf(1)
+	for _, most := range []float64{float64(t.Cap), float64(t.Node) / slower, float64(t.NodeWay) / slower, float64(t.Carrier) / each} {
 		if most > 0 {
 			limit = min(limit, most)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/model/cost"
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -53,11 +54,16 @@ type inNodes struct {
 }
 
 func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
-	t := p.profile.Transfer(topology.Network, string(protocol), 0)
-	if t.Sustained > 0 && !p.rowed() { // one operation is taken to go no faster than many do
+	t := p.paced(p.profile.Transfer(topology.Network, string(protocol), 0))
+	return inNodes{t.Node, t.NodeWay, t.Sustained, t.Carrier, t.Channels}
+}
+
+// paced is a message with what is sustained as the rate of all, where operations are played once: one is taken to go no faster than many do.
+func (p *Plan) paced(t cost.Transfer) cost.Transfer {
+	if t.Sustained > 0 && !p.rowed() {
 		t.NodeWay, t.Sustained = min(cmp.Or(t.NodeWay, t.Sustained), t.Sustained), 0
 	}
-	return inNodes{t.Node, t.NodeWay, t.Sustained, t.Carrier, t.Channels}
+	return t
 }
 
 // launched is when all programs begin: the profile's launch, and what further channels of messages between nodes add to it.
