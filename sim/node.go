@@ -58,7 +58,7 @@ func (p *Plan) sharedInNodes(protocol schedule.Protocol) inNodes {
 	return inNodes{t.Node, t.NodeWay, t.Sustained, t.Carrier, t.Channels}
 }
 
-// paced is a message with what is sustained as the rate of all, where operations are played once: one is taken to go no faster than many do.
+// paced is a message with what is sustained as the rate of all where operations are played once: one is taken to go no faster than many.
 func (p *Plan) paced(t cost.Transfer) cost.Transfer {
 	if t.Sustained > 0 && !p.rowed() {
 		t.NodeWay, t.Sustained = min(cmp.Or(t.NodeWay, t.Sustained), t.Sustained), 0

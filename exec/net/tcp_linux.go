@@ -90,8 +90,8 @@ func (t *TCP) adopt(p *peer, c *stdnet.TCPConn) error {
 
 // bound keeps what a socket takes at what can be under way: the rest waits here, in order, and not in queues on its way, where it delays
 // what others need first and where congestion control that paces by what bursts reached (BBR) loses it. Between two GPUs at 10 Gbit/s,
-// all-reduces of 4 MiB take 7 to 15 % less so (docs/evidence/execution-nodes.md#what-sockets-take). Where the system tells no round trip, or
-// more can be under way than it grants everybody, it sizes the buffer itself.
+// all-reduces of 4 MiB take 7 to 15 % less so (docs/evidence/execution-nodes.md#what-sockets-take). Where the system tells no round trip,
+// or more can be under way than it grants everybody, it sizes the buffer itself.
 func (s *socket) bound() error {
 	info, err := unix.GetsockoptTCPInfo(s.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil || info.Min_rtt == 0 {
