@@ -12,9 +12,9 @@ type mark struct {
 
 func (c *compiler) mark() mark { return mark{len(c.lanes), len(c.conns), len(c.laneConns), c.compiled} }
 
-// copied is the channel that another one can be copied from; −1: none. Where channels have ways or carriers of their own, or switches
-// copy or add up what they carry, one rank stands for others, or sizes come from counts, each is compiled
-// by itself; so it is in flat plans, with which tests compare.
+// copied is the channel that another one can be copied from; −1: none. Where channels have ways or carriers of their own, switches copy
+// or add up what they carry, one rank stands for others, or sizes come from counts, each is compiled by itself; so it is in flat plans,
+// with which tests compare.
 func (c *compiler) copied(ch int) int {
 	s := c.strands[ch]
 	if c.symmetry != nil || c.options.Flat || c.options.Hashing != nil || c.counted ||

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,8 +72,8 @@ func (x *estimator) busy() {
 func (x *estimator) loaded(paceAlone bool) {
 	for i, l := range x.load {
 		r := &x.e.res[i]
-		if l.weight > 0 && (!paceAlone || r.node != nil && r.node.steady) {
-			x.most = max(x.most, l.first+l.weight*1e12/cmp.Or(r.steady, r.capacity))
+		if l.weight > 0 && (!paceAlone || r.pace > 0) {
+			x.most = max(x.most, l.first+l.weight*1e12/r.inTheLongRun())
 		}
 	}
 }
@@ -146,7 +145,7 @@ func (x *estimator) conn(i int32) {
 		switch side := x.e.res[u.res].node; {
 		case side != nil && side.carrier:
 			weight = c.each
-		case side != nil && side.steady:
+		case side != nil && side.paces:
 			weight = c.bytes
 		case side != nil:
 			weight = c.shared

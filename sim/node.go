@@ -23,7 +23,7 @@ type side struct {
 	node    int
 	which   string // leave, enter, or both
 	carrier bool   // of a rank
-	steady  bool   // over many operations: each may burst
+	paces   bool   // operations that follow one another, of which each may burst
 	rank    int32
 	channel int32
 }
@@ -93,8 +93,8 @@ func (c *compiler) shareNodes() error {
 		from, to := c.topo.NodeOf(int(r.src)), c.topo.NodeOf(int(r.dst))
 		for _, x := range []sharers{{side{node: from, which: both}, t.node, nil}, {side{node: to, which: both}, t.node, nil},
 			{side{node: from, which: "leave"}, t.way, nil}, {side{node: to, which: "enter"}, t.way, nil},
-			{side{node: from, which: "leave", steady: true}, t.sustained, nil},
-			{side{node: to, which: "enter", steady: true}, t.sustained, nil},
+			{side{node: from, which: "leave", paces: true}, t.sustained, nil},
+			{side{node: to, which: "enter", paces: true}, t.sustained, nil},
 			{c.carried(r.src, r.strand), t.carrier, nil}, {c.carried(r.dst, r.strand), t.carrier, nil}} {
 			if x.rate == 0 {
 				continue
@@ -116,9 +116,10 @@ func (c *compiler) shareNodes() error {
 	}
 	for _, x := range all {
 		r := &c.res[c.newResource(x.uses, x.uses[0])]
-		r.steady, r.node = float64(x.rate), &x.side
-		if !x.steady {
-			r.capacity, r.links = r.steady, r.steady
+		if r.node = &x.side; x.paces {
+			r.pace = float64(x.rate)
+		} else {
+			r.capacity, r.links = float64(x.rate), float64(x.rate)
 		}
 	}
 	return nil
@@ -139,11 +140,14 @@ func (r *resource) weight(full float64, k *charge) float64 {
 		return full / k.eff
 	case r.node.carrier:
 		return full * k.each
-	case r.node.steady:
+	case r.node.paces:
 		return full
 	}
 	return full * k.slower
 }
+
+// inTheLongRun is what a resource carries where operations follow one another, in bytes/s.
+func (r *resource) inTheLongRun() float64 { return cmp.Or(r.pace, r.capacity) }
 
 // NodeLoad is what all messages share that leave or enter a node by its adapters.
 type NodeLoad struct {
@@ -176,7 +180,7 @@ func (p *Plan) busiestNode(perRoute []float64, t units.Time) (most *NodeLoad) {
 		if r.node == nil || t == 0 {
 			continue
 		}
-		x := &NodeLoad{r.node.node, r.node.which, units.Rate(r.steady), load[i] / (r.steady * t.Seconds())}
+		x := &NodeLoad{r.node.node, r.node.which, units.Rate(r.inTheLongRun()), load[i] / (r.inTheLongRun() * t.Seconds())}
 		if most == nil || x.Utilisation > most.Utilisation+1e-9 {
 			most = x
 		}

@@ -14,7 +14,7 @@ import (
 // resource stands for links that are always loaded in the same proportion.
 type resource struct {
 	capacity      float64 // bytes/s of the link that limits, at line rate
-	steady        float64 // bytes/s over many operations, of what a node's adapters share
+	pace          float64 // bytes/s over many operations, each of which may be faster (see cost.Curve, Sustained); 0: capacity
 	links         float64 // the same of those that leave no switch of a network; +Inf: there are none
 	congestedRate float64 // bytes/s while several messages cross it (see congestion.go)
 	routes        int32

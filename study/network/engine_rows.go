@@ -56,15 +56,8 @@ func (f *engineFit) largest(patterns ...string) (rows []engineRow) {
 }
 
 // steady are the rows of what leaves a node without waiting, but for small ones, of which many are a burst.
-func (f *engineFit) steady() (rows []engineRow) {
-	for _, p := range []string{single, beside, spread, away, abreast} {
-		for _, r := range f.rows[p] {
-			if r.bytes >= fewBytes {
-				rows = append(rows, r)
-			}
-		}
-	}
-	return rows
+func (f *engineFit) steady() []engineRow {
+	return f.sized(func(size units.Bytes) bool { return size >= fewBytes }, single, beside, spread, away, abreast)
 }
 
 // smallest is the row of a pattern that has the fewest bytes, if there is one.
@@ -94,10 +87,15 @@ func (f *engineFit) sideBySide() []engineRow {
 const fewBytes = 64 * units.KiB
 
 // small are the rows of patterns whose messages show what they cost besides their bytes.
-func (f *engineFit) small(patterns ...string) (rows []engineRow) {
+func (f *engineFit) small(patterns ...string) []engineRow {
+	return f.sized(func(size units.Bytes) bool { return size <= fewBytes }, patterns...)
+}
+
+// sized are the rows of patterns whose buffers have some sizes.
+func (f *engineFit) sized(in func(units.Bytes) bool, patterns ...string) (rows []engineRow) {
 	for _, pattern := range patterns {
 		for _, r := range f.rows[pattern] {
-			if r.bytes <= fewBytes {
+			if in(r.bytes) {
 				rows = append(rows, r)
 			}
 		}

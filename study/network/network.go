@@ -37,7 +37,11 @@ func (c *Calibration) Lines() (out []string) {
 	for _, curve := range c.Profile.Curves {
 		p, between := schedule.Protocol(curve.Protocol), curve.Medium == topology.Network.String()
 		if between && (p == schedule.Proxied || p == schedule.Staged) {
-			out = append(out, fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha)+c.ahead(p))
+			line := fmt.Sprintf("GPUs by %s: %v a message between nodes", p, curve.Segments[0].Alpha)
+			if curve.Sustained > 0 {
+				line += fmt.Sprintf(", %v each way in the long run, and faster in bursts", curve.Sustained)
+			}
+			out = append(out, line)
 		}
 	}
 	for _, p := range []schedule.Protocol{schedule.Proxied, schedule.Staged} {
@@ -48,16 +52,6 @@ func (c *Calibration) Lines() (out []string) {
 		}
 	}
 	return out
-}
-
-// ahead says what messages of an engine cost that nobody's answer follows; "" where that is not known.
-func (c *Calibration) ahead(p schedule.Protocol) string {
-	for _, curve := range c.Profile.Curves {
-		if curve.Protocol == cost.OneWay(string(p)) {
-			return fmt.Sprintf(", %v where collectives that follow one another need not wait for it", curve.Segments[0].Alpha)
-		}
-	}
-	return ""
 }
 
 // Measured reports whether rows are of a network between processes.
