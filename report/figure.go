@@ -18,11 +18,20 @@ type Point struct {
 	MeasuredUS  float64
 	PredictedUS float64
 	OwnUS       float64 // NCCL's own model, 0 where it says nothing
+	NCCLUS      float64 // NCCL beside it, measured; 0 where it was not
 	BusBW       float64 // measured, in GB/s; 0 where the number of ranks is not known
 }
 
 // predictedBusBW is what the bus bandwidth would be at the predicted time.
 func (p Point) predictedBusBW() float64 { return p.BusBW * p.MeasuredUS / p.PredictedUS }
+
+// ncclBusBW is the bus bandwidth of NCCL's run, 0 where there was none.
+func (p Point) ncclBusBW() float64 {
+	if p.NCCLUS == 0 {
+		return 0
+	}
+	return p.BusBW * p.MeasuredUS / p.NCCLUS
+}
 
 // err is (predicted − measured)/measured in percent.
 func (p Point) err() float64 { return 100 * (p.PredictedUS - p.MeasuredUS) / p.MeasuredUS }
@@ -140,7 +149,7 @@ func caseNames(groups []group) (common string, names []string) {
 }
 
 // Figures are time and bus bandwidth of a run, predicted and measured (the median),
-// each with the error below. Runs of several collectives get a colour each.
+// each with the error below, and NCCL's where it was measured beside. Runs of several collectives get a colour each.
 func (d *RunDocument) Figures() map[string]*Figure {
 	source := fmt.Sprintf("measured: backend %s, median; predicted: profile %s; %s", d.Backend, d.Profile, d.Tool)
 	time, busbw := &Figure{Source: source, NoBusBW: true}, &Figure{Source: source, NoTime: true}
@@ -152,8 +161,11 @@ func (d *RunDocument) Figures() map[string]*Figure {
 			index[r.Collective] = at
 			time.Series = append(time.Series, Series{Name: r.Collective})
 		}
-		time.Series[at].add(Point{Size: units.Bytes(r.SizeBytes), MeasuredUS: r.MeasuredUS.Median, PredictedUS: r.PredictedUS,
-			BusBW: r.BusBW})
+		p := Point{Size: units.Bytes(r.SizeBytes), MeasuredUS: r.MeasuredUS.Median, PredictedUS: r.PredictedUS, BusBW: r.BusBW}
+		if r.Library.MeasuredUS != nil {
+			p.NCCLUS = *r.Library.MeasuredUS
+		}
+		time.Series[at].add(p)
 	}
 	busbw.Series = time.Series
 	what := ""

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"image/color"
+	"slices"
 
 	"railyard/report/chart"
 )
@@ -19,7 +20,7 @@ func (f *Figure) Chart() (chart.Chart, error) {
 	if points == 0 {
 		return nil, fmt.Errorf("there is nothing to plot: no row has a size, a measured and a predicted time")
 	}
-	out := &chart.Panels{Frame: chart.Frame{Title: f.Title, Source: f.Source + "; points: measured, lines: predicted"}}
+	out := &chart.Panels{Frame: chart.Frame{Title: f.Title, Source: f.Source + "; points: measured, lines: predicted" + f.rings()}}
 	panel := func(name string, l *chart.Lines) *chart.Lines {
 		l.Frame = chart.Frame{X: sizeAxis, Y: name, Sizes: true, LogY: l.LogY}
 		out.Charts = append(out.Charts, l)
@@ -28,16 +29,27 @@ func (f *Figure) Chart() (chart.Chart, error) {
 	if !f.NoTime {
 		l := panel("time (us)", &chart.Lines{Frame: chart.Frame{LogY: true}})
 		f.own(l)
-		f.curves(l, func(p Point) float64 { return p.MeasuredUS }, func(p Point) float64 { return p.PredictedUS })
+		f.curves(l, func(p Point) float64 { return p.MeasuredUS }, func(p Point) float64 { return p.PredictedUS },
+			func(p Point) float64 { return p.NCCLUS })
 	}
 	if !f.NoBusBW {
 		f.curves(panel("bus bandwidth (GB/s)", &chart.Lines{FromZero: true}), func(p Point) float64 { return p.BusBW },
-			Point.predictedBusBW)
+			Point.predictedBusBW, Point.ncclBusBW)
 	}
 	if !f.NoErrors {
 		f.errors(panel("error (%)", &chart.Lines{}))
 	}
 	return out, nil
+}
+
+// rings says what rings are, where there are any.
+func (f *Figure) rings() string {
+	for _, s := range f.Series {
+		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.NCCLUS > 0 }) {
+			return ", rings: NCCL, measured"
+		}
+	}
+	return ""
 }
 
 // colours are those of the points and of the line of a series: a figure of one shows measurements in black.
@@ -59,16 +71,17 @@ func (s *Series) line(name string, style chart.Style, colour color.RGBA, value f
 	return out
 }
 
-// curves draws predictions as lines and measurements as points.
-func (f *Figure) curves(l *chart.Lines, measured, predicted func(Point) float64) {
+// curves draws predictions as lines, measurements as points and those of NCCL as rings.
+func (f *Figure) curves(l *chart.Lines, measured, predicted, nccl func(Point) float64) {
 	for i := range f.Series {
 		s := &f.Series[i]
 		dots, line := f.colours(i)
-		names := [2]string{s.Name + ", " + summaryOf(*s), ""}
+		names, rings := [3]string{s.Name + ", " + summaryOf(*s)}, line
 		if len(f.Series) == 1 {
-			names = [2]string{"predicted, " + summaryOf(*s), "measured"}
+			names, rings = [3]string{"predicted, " + summaryOf(*s), "measured", "NCCL, measured"}, chart.NCCL
 		}
-		l.Series = append(l.Series, s.line(names[0], chart.Smooth, line, predicted), s.line(names[1], chart.Dots, dots, measured))
+		l.Series = append(l.Series, s.line(names[0], chart.Smooth, line, predicted), s.line(names[1], chart.Dots, dots, measured),
+			s.line(names[2], chart.Rings, rings, nccl))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"strings"
 	"testing"
 
@@ -61,6 +62,37 @@ func TestFigureSaysWhatItShows(t *testing.T) {
 		"predicted"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the figure does not say %q", want)
+		}
+	}
+}
+
+// TestFigureShowsNCCL: where NCCL was measured beside a run, both figures show it, at its time and bus bandwidth.
+func TestFigureShowsNCCL(t *testing.T) {
+	for name, want := range map[string]float64{"time": 2500, "busbw": runDocument().Rows[0].BusBW / 2} {
+		d := runDocument()
+		if svg := string(figureFile(t, d.Figures()[name], "x.svg")); strings.Contains(svg, "NCCL") {
+			t.Errorf("%s: NCCL is in a figure of a run without it", name)
+		}
+		us := 2 * d.Rows[0].MeasuredUS.Median
+		d.Rows[0].Library.MeasuredUS = &us
+		f := d.Figures()[name]
+		if svg := string(figureFile(t, f, "x.svg")); !strings.Contains(svg, "NCCL, measured") || !strings.Contains(svg, "rings: NCCL, measured") {
+			t.Errorf("%s: the figure does not say which points are NCCL's", name)
+		}
+		c, err := f.Chart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []chart.XY
+		for _, l := range c.(*chart.Panels).Charts[:1] {
+			for _, s := range l.(*chart.Lines).Series {
+				if s.Style == chart.Rings {
+					got = append(got, s.Points...)
+				}
+			}
+		}
+		if len(got) != 1 || got[0].X != float64(d.Rows[0].SizeBytes) || math.Abs(got[0].Y/want-1) > 1e-9 {
+			t.Errorf("%s: rings at %v, want one at %v", name, got, want)
 		}
 	}
 }

@@ -27,6 +27,7 @@ const (
 	Dashed              // limits, bounds
 	Steps               // joined by steps: cumulative distributions, fronts
 	Smooth              // joined, without dots
+	Rings               // points measured of another
 )
 
 // Series is points that belong together.
@@ -102,7 +103,10 @@ func (s *Series) add(p *plot.Plot, keys *legend) error {
 	line.Color, line.Width = s.Colour, lineWidth
 	dots.Color, dots.Shape, dots.Radius = s.Colour, draw.CircleGlyph{}, glyph
 	switch s.Style {
-	case Dots:
+	case Dots, Rings:
+		if s.Style == Rings {
+			dots.Shape = draw.RingGlyph{}
+		}
 		p.Add(dots)
 		keys.add(s.Name, dots)
 	case Dashed:
