@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -12,6 +13,33 @@ import (
 	"railyard/internal/long"
 	"railyard/report/table"
 )
+
+// TestStepsOfUnfittedGPUs: steps of GPUs on which nothing is fitted are predicted, none is refused, and docs/capacity-validation.md says how well.
+func TestStepsOfUnfittedGPUs(t *testing.T) {
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	v, err := newStepFiles("../../validation/steps-blackwell-ultra.csv").validate(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, inside := 0., 0
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		if r.Refused {
+			t.Errorf("%s ran, and would be refused: %s", r.ID, r.Note)
+		}
+		off += math.Abs(r.Error()) / float64(len(v.Rows))
+		if r.Published >= r.Low && r.Published <= r.High {
+			inside++
+		}
+	}
+	said := fmt.Sprintf("%.1f %% off in the mean", 100*off)
+	share := fmt.Sprintf("%.0f %% inside the band", 100*float64(inside)/float64(len(v.Rows)))
+	page, err := os.ReadFile("../../docs/capacity-validation.md")
+	if err != nil || !bytes.Contains(page, []byte(said)) || !bytes.Contains(page, []byte(share)) {
+		t.Errorf("docs/capacity-validation.md does not say %q and %q of these %d steps (%v)", said, share, len(v.Rows), err)
+	}
+}
 
 // TestCapacityDocumentsAreCurrent: the pages in docs are what the commands write (the errors on published steps stand
 // there), and no published step is predicted wrong by a factor of three.

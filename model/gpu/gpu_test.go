@@ -66,7 +66,8 @@ func TestOf(t *testing.T) {
 	for name, want := range map[string]string{"dgx-h100": "h100", "dgx-h200": "h200", "dgx1-p100": "p100", "dgx1-v100": "v100",
 		"dgx2":          "v100",
 		"superpod-a100": "a100", "gb200-nvl72": "gb200", "mi300x-node": "mi300x", "mi250x-node": "mi250x", "leaf-spine-roce": "h100",
-		"dgx-b200": "b200"} {
+		"dgx-b200": "b200", "dgx-b300": "b300", "gb300-nvl72": "gb300", "gh200": "gh200", "hgx-h800": "h800", "hgx-h20": "h20",
+		"mi325x-node": "mi325x", "mi355x-node": "mi355x"} {
 		top, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -114,6 +115,19 @@ gpus:
     source: "me"
     date: 2026-11-21
 `
+
+// TestPowerIsThatOfWhomAGPUTakesAfter: its kernels were measured at that GPU's limit, whatever others have a peak rate that is nearer.
+func TestPowerIsThatOfWhomAGPUTakesAfter(t *testing.T) {
+	for like, watts := range map[string]float64{"h100": 700, "gb200": 1200} {
+		list, err := gpu.Parse("f.yaml", []byte(strings.Replace(valid, "like: h100", "power: 350\n    like: "+like, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := list["mine"].Clock, math.Cbrt(350/watts); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("350 W, like %s: clock %.3f, want %.3f", like, got, want)
+		}
+	}
+}
 
 func TestParseErrors(t *testing.T) {
 	if _, err := gpu.Parse("f.yaml", []byte(valid)); err != nil {

@@ -120,7 +120,7 @@ func (e *entry) Check(o *yamlfile.Object) {
 	e.borrow(&e.GPU) // for other precisions than the measured
 	in.named(o, "like", e.Like, e.borrow)
 	e.noteBursts()
-	e.capPower(in.known)
+	e.capPower(in.known, e.Like)
 	e.check(o)
 }
 
@@ -186,9 +186,9 @@ func (g *GPU) borrow(other *GPU) {
 // watts is a power limit in a title.
 var watts = regexp.MustCompile(`(\d+) W\b`)
 
-// capPower lowers or raises the clock where a GPU has another power limit than the shipped one
+// capPower lowers or raises the clock where a GPU has another power limit than the shipped one that it takes after, or else the one
 // whose peak rate is nearest, on which its kernels were measured.
-func (g *GPU) capPower(known map[string]*GPU) {
+func (g *GPU) capPower(known map[string]*GPU, like string) {
 	g.Clock = 1
 	if m := watts.FindStringSubmatch(g.Title); m != nil && g.Power == 0 {
 		g.Power, _ = strconv.ParseFloat(m[1], 64) // digits, by the pattern
@@ -197,6 +197,9 @@ func (g *GPU) capPower(known map[string]*GPU) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		k := known[name]
 		d := math.Abs(math.Log(k.Peak[FP16] / g.Peak[FP16]))
+		if name == like {
+			d = -1
+		}
 		if g.Power > 0 && k.Power > 0 && d < near {
 			near, g.Clock = d, math.Cbrt(g.Power/k.Power)
 		}

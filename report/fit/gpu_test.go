@@ -42,8 +42,8 @@ func TestShippedGPUsFollowTheMeasurements(t *testing.T) {
 			}
 		}
 	}
-	if fitted != 9 {
-		t.Errorf("%d fits of products, want 9", fitted)
+	if fitted != 13 {
+		t.Errorf("%d fits of products, want 13", fitted)
 	}
 	share := fit.AttentionShare(get(t, "h200"), "cudnn", steadyRows(t))
 	for _, c := range []struct {
