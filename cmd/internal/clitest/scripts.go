@@ -21,9 +21,9 @@ import (
 )
 
 // Main is TestMain of a program: its scripts run it in processes of its own, where no line of what commands print for people
-// may be longer than table.Columns. Their processes, and the tests', end before memory is short: a tenth of their time was collecting it.
+// may be longer than table.Columns. Their processes, and the tests', end before memory is short, and so have less of it collected.
 func Main(m *testing.M, newRoot func() *cobra.Command) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(200)
 	testscript.Main(tidied{m}, map[string]func(){newRoot().Name(): func() {
 		root := newRoot()
 		each(root, holdWidth)
