@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"railyard/cmd/internal/cli"
+	"railyard/internal/lazy"
 	"railyard/internal/outfile"
 	"railyard/interop/foreign"
 	"railyard/interop/mscclpp"
@@ -217,7 +217,7 @@ func foreignJSON(data []byte) bool {
 }
 
 // xmlRoot is the first element of a plan or graph, behind comments and a declaration.
-var xmlRoot = regexp.MustCompile(`(?m)^\s*<(algo|graphs)\b`)
+var xmlRoot = lazy.Regexp(`(?m)^\s*<(algo|graphs)\b`)
 
 // formatOf finds the format of a file in it.
 func formatOf(data []byte) (string, error) {
@@ -229,7 +229,7 @@ func formatOf(data []byte) (string, error) {
 			return f.name, nil
 		}
 	}
-	switch root := xmlRoot.FindSubmatch(data); {
+	switch root := xmlRoot().FindSubmatch(data); {
 	case root != nil && string(root[1]) == "algo":
 		return toMSCCL, nil
 	case root != nil:

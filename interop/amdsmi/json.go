@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"railyard/internal/lazy"
 )
 
 // json reads what the tools write with --json, one value or several: records of GPUs, wherever they stand, and rocm-smi's "system" and
@@ -55,13 +56,13 @@ func (r *reader) walk(v any) error {
 }
 
 var (
-	card = regexp.MustCompile(`^card(\d+)$`)
-	pair = regexp.MustCompile(`^\(Topology\) (Weight|Hops|Link type|Link accessibility) between DRM devices (\d+) and (\d+)$`)
+	card = lazy.Regexp(`^card(\d+)$`)
+	pair = lazy.Regexp(`^\(Topology\) (Weight|Hops|Link type|Link accessibility) between DRM devices (\d+) and (\d+)$`)
 )
 
 // named reads what has a name: a card of rocm-smi's, what it says of pairs, or something that has records in it.
 func (r *reader) named(name string, v any) error {
-	m := card.FindStringSubmatch(name)
+	m := card().FindStringSubmatch(name)
 	of, ok := v.(map[string]any)
 	switch {
 	case !ok || m == nil && name != "system":
@@ -81,7 +82,7 @@ func (r *reader) named(name string, v any) error {
 // pairs reads what rocm-smi says of each pair, once.
 func (r *reader) pairs(of map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(of)) {
-		m := pair.FindStringSubmatch(key)
+		m := pair().FindStringSubmatch(key)
 		if m == nil {
 			continue
 		}

@@ -22,7 +22,7 @@ func (r *reader) linkStatus(text string) error {
 
 // linksOf is the GPU that a row of amd-smi xgmi is of, −1 for other lines, and what stands behind its address.
 func (r *reader) linksOf(text string) (gpu int, rest string, err error) {
-	m := linksRow.FindStringSubmatch(text)
+	m := linksRow().FindStringSubmatch(text)
 	if m == nil {
 		return -1, "", nil
 	}

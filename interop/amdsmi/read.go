@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 )
 
@@ -90,22 +90,22 @@ func rates(c *Cell, text string) bool {
 }
 
 var (
-	rocmTitle = regexp.MustCompile(`^=+ (.*?) =+$`)
-	amdTitle  = regexp.MustCompile(`^([A-Z][A-Z -]*) TABLE:$|^([A-Z ]+ STATUS):$`)
-	staticGPU = regexp.MustCompile(`^GPU: (\d+)$`)
-	device    = regexp.MustCompile(`^(?:GPU\d+|[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$`)
-	property  = regexp.MustCompile(`^GPU ?\[?(\d+)\]?\s*: (?:\(Topology\) )?([A-Za-z ]+): *(.*)$`)
-	linksRow  = regexp.MustCompile(`^GPU(\d+)\s+([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(.*)$`)
-	row       = regexp.MustCompile(`^(\d+)\s+(\d+)\s+(?:\[.*\]\s+)?(0x[0-9a-f]{4}),`)
-	watts     = regexp.MustCompile(`\s([0-9]+(?:\.[0-9]+)?)W\s+\d+%`)
+	rocmTitle = lazy.Regexp(`^=+ (.*?) =+$`)
+	amdTitle  = lazy.Regexp(`^([A-Z][A-Z -]*) TABLE:$|^([A-Z ]+ STATUS):$`)
+	staticGPU = lazy.Regexp(`^GPU: (\d+)$`)
+	device    = lazy.Regexp(`^(?:GPU\d+|[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$`)
+	property  = lazy.Regexp(`^GPU ?\[?(\d+)\]?\s*: (?:\(Topology\) )?([A-Za-z ]+): *(.*)$`)
+	linksRow  = lazy.Regexp(`^GPU(\d+)\s+([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(.*)$`)
+	row       = lazy.Regexp(`^(\d+)\s+(\d+)\s+(?:\[.*\]\s+)?(0x[0-9a-f]{4}),`)
+	watts     = lazy.Regexp(`\s([0-9]+(?:\.[0-9]+)?)W\s+\d+%`)
 )
 
 // sectionOf is the section that a line is the title of; one of no cells and lines where it is another's; nil where it is no title.
 func sectionOf(text string) *section {
 	text = strings.TrimSpace(text)
-	m := rocmTitle.FindStringSubmatch(text)
+	m := rocmTitle().FindStringSubmatch(text)
 	if m == nil {
-		m = amdTitle.FindStringSubmatch(text)
+		m = amdTitle().FindStringSubmatch(text)
 	}
 	if m == nil {
 		return nil
@@ -178,7 +178,7 @@ func (r *reader) read(line int, text string) error {
 		}
 		return err
 	}
-	if m := staticGPU.FindStringSubmatch(text); m != nil {
+	if m := staticGPU().FindStringSubmatch(text); m != nil {
 		err := r.end()
 		r.at, r.heads, r.deep = nil, nil, nil
 		if err == nil {
@@ -213,7 +213,7 @@ func (r *reader) numbered(text string) (int, error) {
 // matrix reads a line of one: its header, a row, or what follows it.
 func (r *reader) matrix(fields []string) error {
 	switch {
-	case len(fields) == 0 || !device.MatchString(fields[0]) || r.names != nil && r.rows == len(r.names):
+	case len(fields) == 0 || !device().MatchString(fields[0]) || r.names != nil && r.rows == len(r.names):
 		return nil
 	case r.names == nil:
 		return r.header(fields)
@@ -244,7 +244,7 @@ func (r *reader) header(fields []string) error {
 	for i, name := range fields {
 		g := &r.m.GPUs[i]
 		switch {
-		case !device.MatchString(name):
+		case !device().MatchString(name):
 			return fmt.Errorf("%.40q is no GPU's name", name)
 		case strings.HasPrefix(name, "GPU"):
 			if name != "GPU"+strconv.Itoa(i) {
@@ -281,7 +281,7 @@ func (r *reader) end() error {
 
 // property reads "GPU[0]		: (Topology) Numa Node: 0", and what --showproductname says in the same form.
 func (r *reader) property(text string) error {
-	m := property.FindStringSubmatch(text)
+	m := property().FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (r *reader) card(g *GPU, name, text string) (err error) {
 
 // concise reads a row of rocm-smi's own table.
 func (r *reader) concise(text string) error {
-	m := row.FindStringSubmatch(text)
+	m := row().FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (r *reader) concise(text string) error {
 		return err
 	}
 	r.m.GPUs[n].Device = m[3]
-	if w := watts.FindStringSubmatch(text); w != nil {
+	if w := watts().FindStringSubmatch(text); w != nil {
 		r.m.GPUs[n].Power, err = strconv.ParseFloat(w[1], 64)
 	}
 	return err

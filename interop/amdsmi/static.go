@@ -77,7 +77,7 @@ func bus(g *GPU, text string) bool {
 		return false
 	}
 	g.Bus = text
-	return device.MatchString(text) && !strings.HasPrefix(text, "gpu")
+	return device().MatchString(text) && !strings.HasPrefix(text, "gpu")
 }
 
 func quantity(unit string, of func(*GPU) *float64) func(*GPU, string) bool {

@@ -11,12 +11,13 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/observed"
+
+	"railyard/internal/lazy"
 )
 
 // maxDump is the largest dump in MiB: the default's 2,000 entries with stacks take about one.
@@ -174,11 +175,11 @@ func check(version string) error {
 	return nil
 }
 
-var rankAtEnd = regexp.MustCompile(`(\d+)(\.[A-Za-z]+)*$`)
+var rankAtEnd = lazy.Regexp(`(\d+)(\.[A-Za-z]+)*$`)
 
 // rankOf is the rank that a file's name ends with.
 func rankOf(file string) (int, error) {
-	if m := rankAtEnd.FindStringSubmatch(filepath.Base(file)); m != nil {
+	if m := rankAtEnd().FindStringSubmatch(filepath.Base(file)); m != nil {
 		if rank, err := strconv.Atoi(m[1]); err == nil && rank < maxRanks {
 			return rank, nil
 		}

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/observed"
@@ -79,7 +79,7 @@ func members(text string) ([]int, error) {
 var states = map[string]observed.State{"scheduled": observed.Scheduled, "started": observed.Started, "completed": observed.Completed}
 
 // message is a send or a receive: "nccl:send 0->1", "nccl:recv 1<-0", ranks of the group.
-var message = regexp.MustCompile(`^\w+:(send|recv) \d+(?:->|<-)(\d+)$`)
+var message = lazy.Regexp(`^\w+:(send|recv) \d+(?:->|<-)(\d+)$`)
 
 func (e *entry) op(texts *phrases) (observed.Op, error) {
 	state, ok := states[e.State]
@@ -94,7 +94,7 @@ func (e *entry) op(texts *phrases) (observed.Op, error) {
 		op.Time = units.FromMicroseconds(1e3 * e.Duration)
 	}
 	if strings.ContainsAny(name, "<>") { // no collective's name has an arrow
-		if m := message.FindStringSubmatch(e.Name); m != nil {
+		if m := message().FindStringSubmatch(e.Name); m != nil {
 			peer, err := strconv.Atoi(m[2])
 			if err != nil {
 				return op, fmt.Errorf("%q: no such rank", e.Name)

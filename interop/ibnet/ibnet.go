@@ -6,13 +6,14 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/units"
+
+	"railyard/internal/lazy"
 )
 
 // Fabric is a network.
@@ -40,22 +41,22 @@ type Port struct {
 var errNoSwitch = errors.New("no switch in it: this is no output of ibnetdiscover or iblinkinfo")
 
 // Begins reports whether a text is from ibnetdiscover.
-func Begins(data []byte) bool { return discovered.Match(data) }
+func Begins(data []byte) bool { return discovered().Match(data) }
 
 // BeginsLinks reports whether a text is from iblinkinfo.
-func BeginsLinks(data []byte) bool { return linked.Match(data) }
+func BeginsLinks(data []byte) bool { return linked().Match(data) }
 
 var (
-	discovered = regexp.MustCompile(`(?m)^(?:Switch\s+\d+\s+"S-|(?:SW|CA)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s)`)
-	linked     = regexp.MustCompile(`(?m)==\(.*\)==>`)
+	discovered = lazy.Regexp(`(?m)^(?:Switch\s+\d+\s+"S-|(?:SW|CA)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s)`)
+	linked     = lazy.Regexp(`(?m)==\(.*\)==>`)
 
-	switchLine = regexp.MustCompile(`^Switch\s+\d+\s+"(S-[0-9a-fA-F]+)"\s*#\s*"([^"]*)"`)
-	portLine   = regexp.MustCompile(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\]` +
+	switchLine = lazy.Regexp(`^Switch\s+\d+\s+"(S-[0-9a-fA-F]+)"\s*#\s*"([^"]*)"`)
+	portLine   = lazy.Regexp(`^\[(\d+)\](?:\[ext \d+\])?\s+"([SHR]-[0-9a-fA-F]+)"\[\d+\]` +
 		`(?:\([0-9a-fA-F]+\))?\s*#\s*"([^"]*)"\s+lid\s+\d+\s+(\d+)x(\w+)`)
 	// pairLine is a port of ibnetdiscover -p: a line of its own, which says whose it is. Where nothing is plugged in there is no other end.
-	pairLine = regexp.MustCompile(`^SW\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]+)\s+(\d+)x\s+(\w+)\s+-\s+(SW|CA|RT)\s+\d+\s+\d+\s+` +
+	pairLine = lazy.Regexp(`^SW\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]+)\s+(\d+)x\s+(\w+)\s+-\s+(SW|CA|RT)\s+\d+\s+\d+\s+` +
 		`0x([0-9a-fA-F]+)\s+\(\s*'(.*)'\s+-\s+'(.*)'\s*\)$`)
-	otherLine = regexp.MustCompile(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\(|(CA|RT)\s+\d|` +
+	otherLine = lazy.Regexp(`^(#|$|\w+=|Ca\s|Rt\s|DR path|\[\d+\]\(|(CA|RT)\s+\d|` +
 		`SW\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\d+x\s+\S+\s+[^-\s])`)
 )
 
@@ -75,15 +76,15 @@ func rateOf(width, speed string) (units.Rate, bool) {
 // ReadDiscover reads the output of ibnetdiscover: the ports of switches, which tell of adapters what their own lines repeat.
 func ReadDiscover(r io.Reader) (*Fabric, error) {
 	return read(r, func(f *Fabric, line string, number int, m *foreign.Mistakes) {
-		if s := switchLine.FindStringSubmatch(line); s != nil {
+		if s := switchLine().FindStringSubmatch(line); s != nil {
 			f.Switches = append(f.Switches, Switch{ID: s[1], Name: s[2], line: number})
 			return
 		}
-		if p := pairLine.FindStringSubmatch(line); p != nil {
+		if p := pairLine().FindStringSubmatch(line); p != nil {
 			f.pair(p, number, m)
 			return
 		}
-		p := portLine.FindStringSubmatch(line)
+		p := portLine().FindStringSubmatch(line)
 		switch {
 		case p != nil && len(f.Switches) > 0:
 			rate, ok := rateOf(p[4], p[5])
@@ -92,7 +93,7 @@ func ReadDiscover(r io.Reader) (*Fabric, error) {
 			}
 			port, _ := strconv.Atoi(p[1])
 			f.add(Port{Number: port, Peer: p[2], PeerName: p[3], Switch: p[2][0] == 'S', Rate: rate})
-		case !otherLine.MatchString(line):
+		case !otherLine().MatchString(line):
 			m.Add(number, "unexpected line %.40q", line)
 		}
 	})
@@ -112,12 +113,12 @@ func (f *Fabric) pair(p []string, number int, m *foreign.Mistakes) {
 }
 
 var (
-	infoSwitch = regexp.MustCompile(`^Switch:?\s+(?:0x[0-9a-fA-F]+\s+)?(.*?):?$`)
-	infoCA     = regexp.MustCompile(`^CA:\s`)
-	infoPort   = regexp.MustCompile(`^(?:0x[0-9a-fA-F]+\s+)?(?:"\s*([^"]*?)"\s+)?(\d+)\s+(\d+)\[\s*\d*\s*\]\s*` +
+	infoSwitch = lazy.Regexp(`^Switch:?\s+(?:0x[0-9a-fA-F]+\s+)?(.*?):?$`)
+	infoCA     = lazy.Regexp(`^CA:\s`)
+	infoPort   = lazy.Regexp(`^(?:0x[0-9a-fA-F]+\s+)?(?:"\s*([^"]*?)"\s+)?(\d+)\s+(\d+)\[\s*\d*\s*\]\s*` +
 		`==\(\s*(.*?)\)==>\s*(?:0x[0-9a-fA-F]+\s+)?(?:(\d+)\s+\d+)?(?:\s*\[\s*\d*\s*\])?\s*"([^"]*)"`)
-	infoLine = regexp.MustCompile(`^0x[0-9a-fA-F]+\s+"[^"]*"\s+\d`) // -l: each line says whose it is
-	infoRate = regexp.MustCompile(`^(\d+)X\s+([0-9.]+) Gbps(?: \((FDR10)\))?\s+Active`)
+	infoLine = lazy.Regexp(`^0x[0-9a-fA-F]+\s+"[^"]*"\s+\d`) // -l: each line says whose it is
+	infoRate = lazy.Regexp(`^(\d+)X\s+([0-9.]+) Gbps(?: \((FDR10)\))?\s+Active`)
 )
 
 // ReadLinks reads the output of iblinkinfo, where local identifiers (LIDs) say which device is which. A line for each link (-l) does not
@@ -125,17 +126,17 @@ var (
 func ReadLinks(r io.Reader) (*Fabric, error) {
 	inSwitch := false
 	f, err := read(r, func(f *Fabric, line string, number int, m *foreign.Mistakes) {
-		if s := infoSwitch.FindStringSubmatch(line); s != nil && !strings.Contains(line, "==>") {
+		if s := infoSwitch().FindStringSubmatch(line); s != nil && !strings.Contains(line, "==>") {
 			inSwitch = true
 			f.Switches = append(f.Switches, Switch{Name: s[1], line: number})
 			return
 		}
-		if infoCA.MatchString(line) {
+		if infoCA().MatchString(line) {
 			inSwitch = false
 			return
 		}
-		p := infoPort.FindStringSubmatch(line)
-		alone := p != nil && infoLine.MatchString(line)
+		p := infoPort().FindStringSubmatch(line)
+		alone := p != nil && infoLine().MatchString(line)
 		switch {
 		case line == "" || p != nil && !inSwitch && !alone:
 		case p == nil:
@@ -176,7 +177,7 @@ func (f *Fabric) linkInfo(p []string, alone bool, number int, m *foreign.Mistake
 	if alone {
 		s.lines++
 	}
-	rate := infoRate.FindStringSubmatch(p[4])
+	rate := infoRate().FindStringSubmatch(p[4])
 	if rate == nil || p[5] == "" { // down, or not active
 		return
 	}

@@ -4,12 +4,13 @@ package ibstat
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/health"
+
+	"railyard/internal/lazy"
 )
 
 // facts are what is read, by ibstat's words.
@@ -20,7 +21,7 @@ var facts = map[string]string{"CA type": "type", "Firmware version": "firmware",
 var status = map[string]string{"state": "State", "phys state": "Physical state", "rate": "Rate", "link_layer": "Link layer"}
 
 // port begins a port of ibstatus, whose adapter has a port line for each.
-var port = regexp.MustCompile(`^Infiniband device '([^']*)' port \d+ status:$`)
+var port = lazy.Regexp(`^Infiniband device '([^']*)' port \d+ status:$`)
 
 // Is reports whether a file is what either writes.
 func Is(data []byte) bool {
@@ -37,7 +38,7 @@ func Read(s *health.State, file string, data []byte) error {
 	r := &reader{state: s, file: file}
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimSpace(line)
-		if m := port.FindStringSubmatch(line); m != nil {
+		if m := port().FindStringSubmatch(line); m != nil {
 			if r.nic == nil || r.nic.Name != m[1] {
 				r.begin(i+1, m[1])
 			}

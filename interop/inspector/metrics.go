@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 
+	"railyard/internal/lazy"
 	"railyard/model/collective"
 	"railyard/model/observed"
 	"railyard/model/units"
@@ -26,13 +26,13 @@ type metric struct {
 }
 
 var (
-	sample    = regexp.MustCompile(`^(\w+)\{(.*)\} (\S+)$`)
-	label     = regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
-	sizeRange = regexp.MustCompile(`^(\d+)(?:-(\d+))?(B|KB|MB|GB|TB)$`)
+	sample    = lazy.Regexp(`^(\w+)\{(.*)\} (\S+)$`)
+	label     = lazy.Regexp(`(\w+)="((?:[^"\\]|\\.)*)"`)
+	sizeRange = lazy.Regexp(`^(\d+)(?:-(\d+))?(B|KB|MB|GB|TB)$`)
 )
 
 func (m *metrics) add(text string, place observed.Place) error {
-	s := sample.FindStringSubmatch(text)
+	s := sample().FindStringSubmatch(text)
 	if s == nil {
 		return errors.New("neither a line of NCCL's Inspector nor one of its metrics")
 	}
@@ -64,7 +64,7 @@ func (m *metrics) add(text string, place observed.Place) error {
 
 func parseLabels(text string) (metric, error) {
 	labels := map[string]string{}
-	for _, l := range label.FindAllStringSubmatch(text, -1) {
+	for _, l := range label().FindAllStringSubmatch(text, -1) {
 		labels[l[1]] = l[2]
 	}
 	kind, err := collective.Parse(labels["collective"])
@@ -78,7 +78,7 @@ func parseLabels(text string) (metric, error) {
 	}
 	x := metric{call: observed.Call{Group: labels["comm_name"], Rank: -1, Ranks: ranks, Nodes: nodes, Kind: kind, Seq: -1, Mean: true,
 		Host: labels["node"]}}
-	r := sizeRange.FindStringSubmatch(labels["message_size"])
+	r := sizeRange().FindStringSubmatch(labels["message_size"])
 	if r == nil {
 		return x, fmt.Errorf("message_size %q: must be such as 4-5GB", labels["message_size"])
 	}

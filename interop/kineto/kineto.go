@@ -8,13 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/observed"
 	"railyard/model/units"
+
+	"railyard/internal/lazy"
 )
 
 const (
@@ -169,7 +170,7 @@ func cmpErr(err error) error {
 }
 
 // kernel is one of NCCL, or of RCCL, which has the same names: ncclKernel_AllReduce_RING_LL, ncclDevKernel_Generic.
-var kernel = regexp.MustCompile(`"name": ?"(?:void )?nccl(?:Dev)?Kernel`)
+var kernel = lazy.Regexp(`"name": ?"(?:void )?nccl(?:Dev)?Kernel`)
 
 func (t *trace) events(dec *decoder, file string) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
@@ -181,7 +182,7 @@ func (t *trace) events(dec *decoder, file string) error {
 			return err
 		}
 		if !bytes.Contains(raw, []byte(`"Collective name"`)) { // most events are others: they are not looked at
-			if kernel.Match(raw) {
+			if kernel().Match(raw) {
 				t.bare++
 			}
 			continue

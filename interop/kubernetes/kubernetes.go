@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 	"railyard/model/survey"
 	"railyard/model/topology"
@@ -100,11 +100,11 @@ func resource(t *topology.Topology) string {
 	return "nvidia.com/gpu"
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNames = lazy.Regexp(`[^a-z0-9]+`)
 
 // Name is a text as Kubernetes takes names: small letters, digits and dashes.
 func Name(text string) string {
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	name := strings.Trim(notInNames().ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if name = strings.Trim(name[:min(len(name), 50)], "-"); name == "" {
 		return "topology"
 	}

@@ -15,6 +15,8 @@ import (
 	"railyard/model/health"
 	"railyard/model/topology"
 	"railyard/model/units"
+
+	"railyard/internal/lazy"
 )
 
 // lines visits those of a file that are not empty.
@@ -41,13 +43,13 @@ func number(text string, scale float64) (float64, error) {
 // limit is a line of limits; its value is the last group.
 var limits = []struct {
 	fact  string
-	line  *regexp.Regexp
+	line  func() *regexp.Regexp
 	scale float64
 }{
-	{"memlock", regexp.MustCompile(`^max locked memory\s+\(kbytes, -l\)\s+(\S+)$`), 1024},
-	{"memlock", regexp.MustCompile(`^Max locked memory\s+(\S+)\s+\S+\s+bytes$`), 1},
-	{"open_files", regexp.MustCompile(`^open files\s+\(-n\)\s+(\S+)$`), 1},
-	{"open_files", regexp.MustCompile(`^Max open files\s+(\S+)\s+\S+\s+files$`), 1},
+	{"memlock", lazy.Regexp(`^max locked memory\s+\(kbytes, -l\)\s+(\S+)$`), 1024},
+	{"memlock", lazy.Regexp(`^Max locked memory\s+(\S+)\s+\S+\s+bytes$`), 1},
+	{"open_files", lazy.Regexp(`^open files\s+\(-n\)\s+(\S+)$`), 1},
+	{"open_files", lazy.Regexp(`^Max open files\s+(\S+)\s+\S+\s+files$`), 1},
 }
 
 // IsLimits reports whether a file is what `ulimit -a` writes, or /proc/self/limits.
@@ -60,7 +62,7 @@ func ReadLimits(s *health.State, file string, data []byte) error {
 	var m foreign.Mistakes
 	lines(data, func(n int, line string) {
 		for _, l := range limits {
-			found := l.line.FindStringSubmatch(line)
+			found := l.line().FindStringSubmatch(line)
 			if found == nil {
 				continue
 			}
@@ -105,12 +107,12 @@ func ReadMemory(s *health.State, file string, data []byte) error {
 	return m.Err()
 }
 
-var module = regexp.MustCompile(`^[A-Za-z0-9_]+ +[0-9]+ +[0-9]+`)
+var module = lazy.Regexp(`^[A-Za-z0-9_]+ +[0-9]+ +[0-9]+`)
 
 // IsModules reports whether a file is what lsmod writes, or /proc/modules.
 func IsModules(data []byte) bool {
 	first, _, _ := bytes.Cut(data, []byte("\n"))
-	return bytes.HasPrefix(data, []byte("Module ")) && bytes.Contains(first, []byte("Used by")) || module.Match(first)
+	return bytes.HasPrefix(data, []byte("Module ")) && bytes.Contains(first, []byte("Used by")) || module().Match(first)
 }
 
 // ReadModules reads it.
@@ -147,14 +149,14 @@ func ReadCommandLine(s *health.State, file string, data []byte) error {
 	return nil
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // IsEnvironment reports whether a file is what env writes.
 func IsEnvironment(data []byte) bool {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	second, _, _ := bytes.Cut(rest, []byte("\n"))
-	return !IsCommandLine(data) && assignment.Match(first) &&
-		(len(second) == 0 || assignment.Match(second)) && !bytes.ContainsAny(first, "\x00")
+	return !IsCommandLine(data) && assignment().Match(first) &&
+		(len(second) == 0 || assignment().Match(second)) && !bytes.ContainsAny(first, "\x00")
 }
 
 // prefixes are those of variables that say how GPUs communicate; no others are kept, as they may be secret.
@@ -165,7 +167,7 @@ func ReadEnvironment(s *health.State, file string, data []byte) error {
 	lines(data, func(n int, line string) {
 		name, value, ok := strings.Cut(line, "=")
 		for _, p := range prefixes {
-			if ok && strings.HasPrefix(name, p) && assignment.MatchString(line) {
+			if ok && strings.HasPrefix(name, p) && assignment().MatchString(line) {
 				s.Say(s.Part(health.Variable, name), "value", value, fmt.Sprintf("%s:%d", file, n))
 				break
 			}
@@ -174,19 +176,19 @@ func ReadEnvironment(s *health.State, file string, data []byte) error {
 	return nil
 }
 
-var bound = regexp.MustCompile(`^pid (\d{1,9})'s current affinity list: ([0-9,-]+)$`)
+var bound = lazy.Regexp(`^pid (\d{1,9})'s current affinity list: ([0-9,-]+)$`)
 
 // IsAffinity reports whether a file is what `taskset -pc` writes.
 func IsAffinity(data []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
-	return bound.Match(bytes.TrimSpace(first))
+	return bound().Match(bytes.TrimSpace(first))
 }
 
 // ReadAffinity reads it: the processors that processes may use.
 func ReadAffinity(s *health.State, file string, data []byte) error {
 	var m foreign.Mistakes
 	lines(data, func(n int, line string) {
-		found := bound.FindStringSubmatch(line)
+		found := bound().FindStringSubmatch(line)
 		if found == nil {
 			m.Add(n, "%.40q: want the processors of a process, as taskset -pc writes them", line)
 			return

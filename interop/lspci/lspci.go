@@ -4,20 +4,21 @@ package lspci
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"railyard/interop/foreign"
 	"railyard/model/health"
 	"railyard/model/survey"
+
+	"railyard/internal/lazy"
 )
 
 var (
-	device    = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
-	redirects = regexp.MustCompile(`(SrcValid|ReqRedir|CmpltRedir)\+`)
-	below     = regexp.MustCompile(`\bsecondary=([0-9a-f]{2})\b`)
-	link      = regexp.MustCompile(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
+	device    = lazy.Regexp(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.+)$`)
+	redirects = lazy.Regexp(`(SrcValid|ReqRedir|CmpltRedir)\+`)
+	below     = lazy.Regexp(`\bsecondary=([0-9a-f]{2})\b`)
+	link      = lazy.Regexp(`Speed ([0-9.]+)GT/s[^,]*, Width x([0-9]+)`)
 )
 
 // maxDevices bounds a machine.
@@ -26,7 +27,7 @@ const maxDevices = 1 << 14
 // Is reports whether a file is what lspci -vv writes: devices, and below them what is known of them.
 func Is(data []byte) bool {
 	first, rest, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
-	return device.Match(bytes.TrimRight(first, "\r")) && len(rest) > 0 && (rest[0] == '\t' || rest[0] == ' ')
+	return device().Match(bytes.TrimRight(first, "\r")) && len(rest) > 0 && (rest[0] == '\t' || rest[0] == ' ')
 }
 
 // Read reads it.
@@ -34,7 +35,7 @@ func Read(s *health.State, file string, data []byte) error {
 	r := &reader{state: s, file: file, ports: map[string]*health.Part{}}
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimRight(line, " \r")
-		if m := device.FindStringSubmatch(line); m != nil {
+		if m := device().FindStringSubmatch(line); m != nil {
 			if r.devices++; r.devices > maxDevices {
 				return foreign.At(i+1, "more than %d devices", maxDevices)
 			}
@@ -95,7 +96,7 @@ func (r *reader) value(line int, key, text string) {
 	}
 	switch key {
 	case "Bus":
-		if m := below.FindStringSubmatch(text); m != nil && m[1] != "00" {
+		if m := below().FindStringSubmatch(text); m != nil && m[1] != "00" {
 			domain, _, _ := strings.Cut(r.at.Name, ":")
 			r.ports[domain+":"+m[1]] = r.at
 		}
@@ -111,13 +112,13 @@ func (r *reader) value(line int, key, text string) {
 		}
 		r.say(line, "numa", float64(n))
 	case "ACSCtl":
-		r.say(line, "acs", redirects.MatchString(text))
+		r.say(line, "acs", redirects().MatchString(text))
 	}
 }
 
 // link reads "Port #0, Speed 32GT/s, Width x16, …", also with (ok) or (downgraded) behind the values.
 func (r *reader) link(line int, text, suffix string) {
-	m := link.FindStringSubmatch(text)
+	m := link().FindStringSubmatch(text)
 	if m == nil {
 		return // a link that is not trained says "Speed unknown"
 	}

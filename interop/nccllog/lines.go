@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 	"railyard/model/collective"
 	"railyard/model/observed"
@@ -15,7 +16,7 @@ import (
 // rule is a message that is understood: those that hold the text are matched.
 type rule struct {
 	text  string
-	match *regexp.Regexp
+	match func() *regexp.Regexp
 	take  func(r *reader, p *process, m []string) error
 }
 
@@ -24,27 +25,27 @@ const via = `(NET/[^/]+\S*|\S+)`
 
 // rules are the messages, as src/init.cc, src/transport, src/graph and src/enqueue.cc of NCCL 2.10 to 2.30 write them.
 var rules = []rule{
-	{"- Init START", regexp.MustCompile(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
-	{"- Init COMPLETE", regexp.MustCompile(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init COMPLETE`), (*reader).starts},
-	{" nNodes ", regexp.MustCompile(`^comm (0x\S+) rank (\d+) nRanks (\d+) (nNodes (\d+) .*)`), (*reader).nodes},
-	{"Using network ", regexp.MustCompile(`^Using network (.+?)\s*$`), (*reader).network},
-	{" coll channels, ", regexp.MustCompile(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
-	{"NVLS multicast support is available", regexp.MustCompile(`.`), (*reader).multicast},
-	{"Trees ", regexp.MustCompile(`^Trees ((?: *\[\d+\] \S+)+)`), (*reader).trees},
-	{" via ", regexp.MustCompile(`^Channel (\d+)(?:/(\d+))? : (\d+)\[([^\]]*)\] -> (\d+)\[([^\]]*)\](?: \[(send|receive)\])? via ` + via),
+	{"- Init START", lazy.Regexp(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init START`), (*reader).starts},
+	{"- Init COMPLETE", lazy.Regexp(`comm (0x\S+) rank (\d+) nranks (\d+) (.*)- Init COMPLETE`), (*reader).starts},
+	{" nNodes ", lazy.Regexp(`^comm (0x\S+) rank (\d+) nRanks (\d+) (nNodes (\d+) .*)`), (*reader).nodes},
+	{"Using network ", lazy.Regexp(`^Using network (.+?)\s*$`), (*reader).network},
+	{" coll channels, ", lazy.Regexp(`^(\d+) coll channels, .*?(?:(\d+) nvls channels, )?(\d+) p2p channels`), (*reader).channels},
+	{"NVLS multicast support is available", lazy.Regexp(`.`), (*reader).multicast},
+	{"Trees ", lazy.Regexp(`^Trees ((?: *\[\d+\] \S+)+)`), (*reader).trees},
+	{" via ", lazy.Regexp(`^Channel (\d+)(?:/(\d+))? : (\d+)\[([^\]]*)\] -> (\d+)\[([^\]]*)\](?: \[(send|receive)\])? via ` + via),
 		(*reader).way},
-	{"Channel ", regexp.MustCompile(`^Channel (\d+)/\d+ : +([\d ]+)$`), (*reader).ring},
-	{": opCount ", regexp.MustCompile(`^(\w+): opCount .* comm (0x[0-9a-f]+) \[nranks=\d+\]`), (*reader).call},
+	{"Channel ", lazy.Regexp(`^Channel (\d+)/\d+ : +([\d ]+)$`), (*reader).ring},
+	{": opCount ", lazy.Regexp(`^(\w+): opCount .* comm (0x[0-9a-f]+) \[nranks=\d+\]`), (*reader).call},
 	{" Bytes -> Algo ",
-		regexp.MustCompile(`^(?:(\w+): )?(\d+) Bytes -> Algo (\w+) proto (\w+)(?: time \S+)?(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\})?`),
+		lazy.Regexp(`^(?:(\w+): )?(\d+) Bytes -> Algo (\w+) proto (\w+)(?: time \S+)?(?: channel\{Lo\.\.Hi\}=\{(\d+)\.\.(\d+)\})?`),
 		(*reader).choice},
-	{"[Symmetric]: ", regexp.MustCompile(`^(\w+) \[Symmetric\]: (\d+) Bytes -> Kernel (\w+) nchannels (\d+)`), (*reader).symmetric},
-	{"Using [", regexp.MustCompile(`^NET/(.+?) ?: Using (.*)$`), (*reader).adapters},
-	{"NCCL_", regexp.MustCompile(`^(NCCL_\w+) set (?:by environment )?to (.*?)\.?$`), (*reader).variable},
-	{" reset to NCCL_", regexp.MustCompile(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
-	{".cc:", regexp.MustCompile(`^(?:\S*/)?(?:init|group|enqueue)\.cc:\d+ -> ([1-6])\b`), (*reader).fails},
-	{" Thread]", regexp.MustCompile(`^(?:\S*/)?proxy\.cc:\d+ -> ([1-6]) \[(?:Progress|Proxy) Thread\]`), (*reader).fails},
-	{"NCCL version ", regexp.MustCompile(`^NCCL version (\S+)`), (*reader).version},
+	{"[Symmetric]: ", lazy.Regexp(`^(\w+) \[Symmetric\]: (\d+) Bytes -> Kernel (\w+) nchannels (\d+)`), (*reader).symmetric},
+	{"Using [", lazy.Regexp(`^NET/(.+?) ?: Using (.*)$`), (*reader).adapters},
+	{"NCCL_", lazy.Regexp(`^(NCCL_\w+) set (?:by environment )?to (.*?)\.?$`), (*reader).variable},
+	{" reset to NCCL_", lazy.Regexp(` reset to (NCCL_\w+)=(\S+)`), (*reader).variable},
+	{".cc:", lazy.Regexp(`^(?:\S*/)?(?:init|group|enqueue)\.cc:\d+ -> ([1-6])\b`), (*reader).fails},
+	{" Thread]", lazy.Regexp(`^(?:\S*/)?proxy\.cc:\d+ -> ([1-6]) \[(?:Progress|Proxy) Thread\]`), (*reader).fails},
+	{"NCCL version ", lazy.Regexp(`^NCCL version (\S+)`), (*reader).version},
 }
 
 func (r *reader) version(_ *process, m []string) error {
@@ -104,13 +105,13 @@ func (r *reader) multicast(p *process, _ []string) error {
 	return nil
 }
 
-var branch = regexp.MustCompile(`\[(\d+)\] (-?\d+)/(-?\d+)/(-?\d+)->(-?\d+)->(-?\d+)`)
+var branch = lazy.Regexp(`\[(\d+)\] (-?\d+)/(-?\d+)/(-?\d+)->(-?\d+)->(-?\d+)`)
 
 func (r *reader) trees(p *process, m []string) error {
 	if p.current == nil {
 		return nil
 	}
-	for _, b := range branch.FindAllStringSubmatch(m[1], -1) {
+	for _, b := range branch().FindAllStringSubmatch(m[1], -1) {
 		var n [6]int
 		for i := range n {
 			var err error
@@ -169,11 +170,11 @@ func (r *reader) way(p *process, m []string) error {
 
 // overAdapter is a way over an adapter by its number, which a rank takes by itself: behind other numbers stands the rank that does it
 // for this one (PXN).
-var overAdapter = regexp.MustCompile(`^NET/([^/]+)/(\d+)(?:/|$)`)
+var overAdapter = lazy.Regexp(`^NET/([^/]+)/(\d+)(?:/|$)`)
 
 // sends notes over which adapter a GPU sends or receives, which is called by its number or, up to 2.17, by its PCI address (%lx).
 func (r *reader) sends(p *process, w *observed.Connection, gpu string) error {
-	m := overAdapter.FindStringSubmatch(w.Via)
+	m := overAdapter().FindStringSubmatch(w.Via)
 	if m == nil {
 		return nil
 	}
@@ -268,10 +269,10 @@ func (r *reader) chosen(p *process, name, bytes string, x observed.Choice) error
 }
 
 // adapter is a number and a name; a name may have several numbers, one for each of its ports.
-var adapter = regexp.MustCompile(`\[(\d+)\]([^\s:={]+)`)
+var adapter = lazy.Regexp(`\[(\d+)\]([^\s:={]+)`)
 
 func (r *reader) adapters(p *process, m []string) error {
-	for _, a := range adapter.FindAllStringSubmatch(m[2], -1) {
+	for _, a := range adapter().FindAllStringSubmatch(m[2], -1) {
 		r.addAdapter(observed.Adapter{Host: p.host, Network: m[1], Name: a[2]})
 		r.devices[p.id+" "+m[1]+" "+a[1]] = a[2]
 	}

@@ -10,11 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"railyard/model/observed"
+
+	"railyard/internal/lazy"
 )
 
 const (
@@ -155,8 +156,8 @@ func (r *reader) message(text string) error {
 }
 
 var (
-	commID = regexp.MustCompile(`commId (0x[0-9a-f]+)`)
-	split  = regexp.MustCompile(`parent (0x[0-9a-f]+) \w+ (\d+) color (-?\d+)`)
+	commID = lazy.Regexp(`commId (0x[0-9a-f]+)`)
+	split  = lazy.Regexp(`parent (0x[0-9a-f]+) \w+ (\d+) color (-?\d+)`)
 )
 
 // starts notes a communicator. Its ranks say the same commId; of one that was split off, the same parent, number and color; of versions
@@ -193,10 +194,10 @@ type member struct {
 }
 
 func (r *reader) idOf(p *process, rest string, rank, ranks int) string {
-	if m := commID.FindStringSubmatch(rest); m != nil {
+	if m := commID().FindStringSubmatch(rest); m != nil {
 		return m[1]
 	}
-	if m := split.FindStringSubmatch(rest); m != nil {
+	if m := split().FindStringSubmatch(rest); m != nil {
 		if parent := p.pointers[m[1]]; parent != nil {
 			return fmt.Sprintf("%s split %s color %s", parent.ID, m[2], m[3])
 		}

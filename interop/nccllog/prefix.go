@@ -2,19 +2,20 @@ package nccllog
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"railyard/internal/lazy"
 )
 
 // prefix is what NCCL writes before each message, whatever launchers and timestamps add before it: host:pid:tid [GPU], and of warnings the
 // line of NCCL's source.
-var prefix = regexp.MustCompile(`([^\s:<>\[\]]+):(\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
+var prefix = lazy.Regexp(`([^\s:<>\[\]]+):(\d+):\d+ \[(-?\d+)\] (?:\S+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
 
 // bare is a message of which somebody has cut that off, or made a part of it unreadable.
-var bare = regexp.MustCompile(`^(.*?)(?:\[(-?\d+)\] )?(\S+\.\w+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
+var bare = lazy.Regexp(`^(.*?)(?:\[(-?\d+)\] )?(\S+\.\w+:\d+ (?:\([^)]*\) )?)?NCCL (INFO|WARN) (.*)$`)
 
 // times are what launchers and collectors of logs write before lines, other on each.
-var times = regexp.MustCompile(`\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|` +
+var times = lazy.Regexp(`\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|` +
 	`\b\d\d:\d\d:\d\d(?:[.,]\d+)?|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+\b|\b\d{10,}(?:\.\d+)?`)
 
 // line is one of NCCL's lines.
@@ -29,14 +30,14 @@ type line struct {
 // parted takes a line apart; false where it is none of NCCL's. Without host and process, a message counts that is understood, or a warning
 // that nothing stands before but its place in NCCL's source: so do not sentences about NCCL.
 func parted(text string) (line, bool) {
-	if m := prefix.FindStringSubmatch(text); m != nil {
+	if m := prefix().FindStringSubmatch(text); m != nil {
 		return line{m[1], m[1] + " " + m[2], m[3], m[4] == "WARN", m[5]}, true
 	}
-	m := bare.FindStringSubmatch(text)
+	m := bare().FindStringSubmatch(text)
 	if m == nil {
 		return line{}, false
 	}
-	before := strings.TrimSpace(times.ReplaceAllString(m[1], ""))
+	before := strings.TrimSpace(times().ReplaceAllString(m[1], ""))
 	l := line{"", before, m[2], m[4] == "WARN", m[5]}
 	if l.warning {
 		return l, m[3] != "" || before == ""
@@ -52,7 +53,7 @@ func understood(text string) (*rule, []string) {
 		if !strings.Contains(text, x.text) {
 			continue
 		}
-		if found := x.match.FindStringSubmatch(text); found != nil {
+		if found := x.match().FindStringSubmatch(text); found != nil {
 			return x, found
 		}
 	}

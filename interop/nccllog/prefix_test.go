@@ -22,7 +22,7 @@ func headed(t *testing.T, front func(process, line int) string) *observed.Log {
 	var processes []string
 	var b bytes.Buffer
 	for i, text := range strings.Split(string(data), "\n") {
-		at := prefix.FindStringSubmatchIndex(text)
+		at := prefix().FindStringSubmatchIndex(text)
 		if at == nil {
 			fmt.Fprintln(&b, text)
 			continue

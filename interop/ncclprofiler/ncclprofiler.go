@@ -9,13 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"railyard/model/collective"
 	"railyard/model/observed"
 	"railyard/model/units"
+
+	"railyard/internal/lazy"
 )
 
 const (
@@ -48,13 +49,13 @@ type event struct {
 
 // what is looked at: collectives, what may stand between one and its kernel, and kernels.
 var (
-	looked = regexp.MustCompile(`"cat": ?"(COLL|P2P|GPU)"`)
-	begins = regexp.MustCompile(`^\s*\[\s*\{"name": ?"[^"]*", ?"cat": ?"(GROUP|GROUP_API|COLL|COLL_API|P2P|P2P_API|PROXY)", ?"ph": ?"b"`)
-	width  = regexp.MustCompile(`^nccl(Int|Uint|Float|Bfloat)(8|16|32|64)(e[0-9]m[0-9])?$`)
+	looked = lazy.Regexp(`"cat": ?"(COLL|P2P|GPU)"`)
+	begins = lazy.Regexp(`^\s*\[\s*\{"name": ?"[^"]*", ?"cat": ?"(GROUP|GROUP_API|COLL|COLL_API|P2P|P2P_API|PROXY)", ?"ph": ?"b"`)
+	width  = lazy.Regexp(`^nccl(Int|Uint|Float|Bfloat)(8|16|32|64)(e[0-9]m[0-9])?$`)
 )
 
 // Is reports whether a file looks like a trace: by its first bytes.
-func Is(head []byte) bool { return begins.Match(head) }
+func Is(head []byte) bool { return begins().Match(head) }
 
 // Trace is what files say; of how many ranks communicators are, only all together say.
 type Trace struct {
@@ -73,7 +74,7 @@ func (t *Trace) Parse(r io.Reader, file string) error {
 	var bad []error
 	for line := 1; in.Scan() && len(bad) < maxBad; line++ {
 		text := bytes.TrimRight(bytes.TrimLeft(in.Bytes(), " \t["), " \t\r,")
-		if !looked.Match(text) {
+		if !looked().Match(text) {
 			continue
 		}
 		var e event
@@ -129,7 +130,7 @@ func (p *parser) event(e *event, place observed.Place) error {
 func (p *parser) begin(e *event, place observed.Place) error {
 	a := &e.Args
 	kind, err := collective.Parse(e.Name)
-	bits := width.FindStringSubmatch(a.Type)
+	bits := width().FindStringSubmatch(a.Type)
 	switch {
 	case err != nil:
 		return err

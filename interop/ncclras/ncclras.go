@@ -27,7 +27,7 @@ func IsJSON(head []byte) bool {
 
 // IsText reports whether a text has answers, among whatever else a program has printed.
 func IsText(data []byte) bool {
-	return answerLine.Match(data) && bytes.Contains(data, []byte("\nJob summary"))
+	return answerLine().Match(data) && bytes.Contains(data, []byte("\nJob summary"))
 }
 
 // ErrNone is the error of a text without an answer.

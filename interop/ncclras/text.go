@@ -4,24 +4,24 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 
+	"railyard/internal/lazy"
 	"railyard/model/observed"
 )
 
 // The lines of the answer in the format text that say what is wrong (rasClientRunComms). Those of a communicator follow its head.
 var (
-	answerLine = regexp.MustCompile(`(?m)^NCCL version (\S+) compiled with CUDA`) // the first
-	headLine   = regexp.MustCompile(`^#(\d+)-\d+ \(([0-9a-f]+)\) (INCOMPLETE|ERROR|MISMATCH)$`)
-	groupLine  = regexp.MustCompile(`^ *(\d+) +\d+ +\d+ +\S+ +(\d+) +\d+ +\S+ +\S+$`)
-	opLine     = regexp.MustCompile(`^  Communicator ranks have different (\S+) operation counts$`)
-	uptoLine   = regexp.MustCompile(`^  (\d+) ranks have (?:launched up to operation (\d+)|not launched any operations)$`)
-	rankLine   = regexp.MustCompile(`^  Rank (\d+)( has launched up to operation (\d+)| has not launched any operations)?` +
+	answerLine = lazy.Regexp(`(?m)^NCCL version (\S+) compiled with CUDA`) // the first
+	headLine   = lazy.Regexp(`^#(\d+)-\d+ \(([0-9a-f]+)\) (INCOMPLETE|ERROR|MISMATCH)$`)
+	groupLine  = lazy.Regexp(`^ *(\d+) +\d+ +\d+ +\S+ +(\d+) +\d+ +\S+ +\S+$`)
+	opLine     = lazy.Regexp(`^  Communicator ranks have different (\S+) operation counts$`)
+	uptoLine   = lazy.Regexp(`^  (\d+) ranks have (?:launched up to operation (\d+)|not launched any operations)$`)
+	rankLine   = lazy.Regexp(`^  Rank (\d+)( has launched up to operation (\d+)| has not launched any operations)?` +
 		`( has status \S+| reported .*?)? -- (?:GPU \d+(?: \(NVML (\d+)\))?|\[process)`)
-	placeLine = regexp.MustCompile(`GPU (\d+)(?: \(NVML \d+\))? managed by process (\d+) on node (\S+)$`)
-	errorLine = regexp.MustCompile(`^  (?:(\d+) ranks reported|Rank \d+ reported) (.+?)(?: -- .*)?$`)
-	goneLine  = regexp.MustCompile(`^  Process (\d+) on node (\S+) managing GPU`)
+	placeLine = lazy.Regexp(`GPU (\d+)(?: \(NVML \d+\))? managed by process (\d+) on node (\S+)$`)
+	errorLine = lazy.Regexp(`^  (?:(\d+) ranks reported|Rank \d+ reported) (.+?)(?: -- .*)?$`)
+	goneLine  = lazy.Regexp(`^  Process (\d+) on node (\S+) managing GPU`)
 )
 
 // reader reads line by line: what a line means depends on the head before it.
@@ -41,7 +41,7 @@ func parseText(text io.Reader, file string) (rolls []*observed.Roll, err error) 
 	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxLine)
 	for line := 1; in.Scan(); line++ {
-		if m := answerLine.FindStringSubmatch(in.Text()); m != nil {
+		if m := answerLine().FindStringSubmatch(in.Text()); m != nil {
 			r.end()
 			r = &reader{roll: &observed.Roll{File: file, Version: m[1]}, sizes: map[string]int{}, gone: map[[2]string]bool{}}
 			rolls = append(rolls, r.roll)
@@ -79,18 +79,18 @@ func (r *reader) read(line string) error {
 	if r.roll == nil {
 		return nil
 	}
-	if m := groupLine.FindStringSubmatch(line); m != nil && r.at == nil {
+	if m := groupLine().FindStringSubmatch(line); m != nil && r.at == nil {
 		size, err := number(m[2])
 		r.sizes[m[1]] = size
 		return err
 	}
-	if m := headLine.FindStringSubmatch(line); m != nil {
+	if m := headLine().FindStringSubmatch(line); m != nil {
 		r.roll.Comms = append(r.roll.Comms, observed.Progress{Place: observed.Place{File: r.roll.File, Line: r.line}, Comm: "0x" + m[2],
 			Ranks: r.sizes[m[1]]})
 		r.at, r.part, r.op = &r.roll.Comms[len(r.roll.Comms)-1], m[3], ""
 		return nil
 	}
-	if m := goneLine.FindStringSubmatch(line); m != nil && r.dead {
+	if m := goneLine().FindStringSubmatch(line); m != nil && r.dead {
 		r.gone[[2]string{m[1], m[2]}] = true
 	}
 	if r.at == nil {
@@ -100,8 +100,8 @@ func (r *reader) read(line string) error {
 	switch {
 	case line == "" && r.part != "MISMATCH":
 		r.part = ""
-	case opLine.MatchString(line):
-		r.op = opLine.FindStringSubmatch(line)[1]
+	case opLine().MatchString(line):
+		r.op = opLine().FindStringSubmatch(line)[1]
 	case r.part == "MISMATCH" && r.op != "":
 		return r.count(line)
 	case r.part == "INCOMPLETE":
@@ -114,7 +114,7 @@ func (r *reader) read(line string) error {
 
 // count reads who has launched how many operations. Ranks that are named below a number are those that it counts.
 func (r *reader) count(line string) error {
-	if m := uptoLine.FindStringSubmatch(line); m != nil {
+	if m := uptoLine().FindStringSubmatch(line); m != nil {
 		ranks, err := number(m[1])
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (r *reader) count(line string) error {
 		r.at.Counts = append(r.at.Counts, observed.Count{Op: r.op, Upto: upto, Ranks: ranks})
 		return err
 	}
-	m := rankLine.FindStringSubmatch(line)
+	m := rankLine().FindStringSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (r *reader) count(line string) error {
 }
 
 func (r *reader) missing(line string) error {
-	m := rankLine.FindStringSubmatch(line)
+	m := rankLine().FindStringSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (r *reader) missing(line string) error {
 }
 
 func (r *reader) failure(line string) error {
-	if m := errorLine.FindStringSubmatch(line); m != nil {
+	if m := errorLine().FindStringSubmatch(line); m != nil {
 		ranks := 1
 		if m[1] != "" {
 			var err error
@@ -163,7 +163,7 @@ func (r *reader) failure(line string) error {
 		}
 		r.at.Errors = append(r.at.Errors, observed.Failure{Text: m[2], Ranks: ranks})
 	}
-	m, n := rankLine.FindStringSubmatch(line), len(r.at.Errors)
+	m, n := rankLine().FindStringSubmatch(line), len(r.at.Errors)
 	if m == nil || n == 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (r *reader) failure(line string) error {
 func parseMember(rank, line string) (observed.Member, error) {
 	n, err := number(rank)
 	who := observed.Member{Rank: n, GPU: -1}
-	if m := placeLine.FindStringSubmatch(line); m != nil && err == nil {
+	if m := placeLine().FindStringSubmatch(line); m != nil && err == nil {
 		if who.GPU, err = number(m[1]); err == nil {
 			who.PID, err = strconv.Atoi(m[2])
 		}

@@ -93,7 +93,7 @@ const maxGPUs = 1024
 func (d *document) head(ranks int) (run, error) {
 	one := run{graph: d.Config.Graph, known: map[string]bool{}, ranks: map[string]int{}}
 	if len(d.Args) > 0 {
-		if m := binaryName.FindStringSubmatch(d.Args[0]); m != nil {
+		if m := binaryName().FindStringSubmatch(d.Args[0]); m != nil {
 			one.name = m[1]
 		}
 	}

@@ -3,10 +3,10 @@ package nccltests
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/model/measurement"
 	"railyard/model/units"
 )
@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	clock    = regexp.MustCompile(`^\d\d:\d\d:\d\d$`)
-	typeName = regexp.MustCompile(`^(u?int(8|32|64)|half|float|double|bfloat16|fp?8_?e\dm\d(fn)?)$`)
+	clock    = lazy.Regexp(`^\d\d:\d\d:\d\d$`)
+	typeName = lazy.Regexp(`^(u?int(8|32|64)|half|float|double|bfloat16|fp?8_?e\dm\d(fn)?)$`)
 )
 
 // maxMicroseconds bounds what is a time.
@@ -31,7 +31,7 @@ const maxMicroseconds = 1e12
 func parseRow(line string) (measurement.Row, bool) {
 	var none measurement.Row
 	f := strings.Fields(line)
-	if n := len(f); n > 2 && clock.MatchString(f[n-1]) {
+	if n := len(f); n > 2 && clock().MatchString(f[n-1]) {
 		f = f[:n-2]
 	}
 	first := head
@@ -49,7 +49,7 @@ func parseRow(line string) (measurement.Row, bool) {
 		return none, false
 	}
 	if err3 != nil && !errors.Is(err3, strconv.ErrRange) {
-		if us = math.NaN(); first < head || !typeName.MatchString(f[2]) {
+		if us = math.NaN(); first < head || !typeName().MatchString(f[2]) {
 			return none, false // somebody else's line, or one that is cut
 		}
 	}

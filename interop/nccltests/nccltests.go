@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,8 @@ import (
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/units"
+
+	"railyard/internal/lazy"
 )
 
 // header are the columns of the sets made here.
@@ -31,26 +32,26 @@ const maxLine = 1 << 20
 
 var (
 	// nccl-tests print the binary's name only in some versions.
-	binaryName = regexp.MustCompile(`\b([a-z_]+)_perf(_mpi)?\b`)
-	rankLine   = regexp.MustCompile(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s+(?:\d+ \[\S+\] (\S.*?)\s*$)?`)
-	graphs     = regexp.MustCompile(`\bgraph: (\d+)`)
-	adapters   = regexp.MustCompile(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
-	parameters = regexp.MustCompile(`^#?\s*nThread \d+ nGpus \d+ `)
+	binaryName = lazy.Regexp(`\b([a-z_]+)_perf(_mpi)?\b`)
+	rankLine   = lazy.Regexp(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s+(?:\d+ \[\S+\] (\S.*?)\s*$)?`)
+	graphs     = lazy.Regexp(`\bgraph: (\d+)`)
+	adapters   = lazy.Regexp(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
+	parameters = lazy.Regexp(`^#?\s*nThread \d+ nGpus \d+ `)
 )
 
 // launched is what launchers and readers of logs put before a line: kubectl's pod or time, srun's task, pdsh's host, mpirun's rank,
 // the > of a quotation.
 const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>: ?| ?)|\S+: |\d{4}-\d\d-\d\dT\S+ )?`
 
-var before = regexp.MustCompile(`^` + launched)
+var before = lazy.Regexp(`^` + launched)
 
 // Is reports whether a text is a log of nccl-tests.
 func Is(data []byte) bool {
-	return bytes.Contains(data, []byte("nThread ")) && start.Match(data) // most files have no such word, and need no expression
+	return bytes.Contains(data, []byte("nThread ")) && start().Match(data) // most files have no such word, and need no expression
 }
 
 // start begins what nccl-tests print before results; Markdown takes # for a heading's.
-var start = regexp.MustCompile(`(?m)^` + launched + `#?[ \t]*nThread \d+ nGpus \d+ `)
+var start = lazy.Regexp(`(?m)^` + launched + `#?[ \t]*nThread \d+ nGpus \d+ `)
 
 // ErrNone is the error of a log without results.
 var ErrNone = errors.New("no result line of nccl-tests found")
@@ -97,7 +98,7 @@ type parser struct {
 
 // launches is how often each graph is launched; 0 where a line speaks of none.
 func launches(line string) int {
-	m := graphs.FindStringSubmatch(line)
+	m := graphs().FindStringSubmatch(line)
 	if m == nil {
 		return 0
 	}
@@ -107,8 +108,8 @@ func launches(line string) int {
 
 func (p *parser) read(line string) {
 	r := &p.runs[len(p.runs)-1]
-	line = line[len(before.FindString(line)):]
-	if parameters.MatchString(line) {
+	line = line[len(before().FindString(line)):]
+	if parameters().MatchString(line) {
 		if len(r.rows) > 0 {
 			p.runs = append(p.runs, run{name: p.next, nics: r.nics})
 			r = &p.runs[len(p.runs)-1]
@@ -116,11 +117,11 @@ func (p *parser) read(line string) {
 		p.next, r.graph = "", launches(line)
 	}
 	r.cpu = r.cpu || strings.Contains(line, " cputime ") && strings.Contains(line, " algbw ")
-	if m := adapters.FindStringSubmatch(line); m != nil {
+	if m := adapters().FindStringSubmatch(line); m != nil {
 		r.nics, _ = units.ParseRanges(m[1], maxAdapters) // what is none is somebody else's line
 	}
 	p.names(r, line)
-	if m := rankLine.FindStringSubmatch(line); m != nil {
+	if m := rankLine().FindStringSubmatch(line); m != nil {
 		r.rank(m[1], m[2], m[3])
 		r.gpu = cmp.Or(r.gpu, m[4])
 	}
@@ -133,7 +134,7 @@ func (p *parser) read(line string) {
 // names takes the collective from a line that names the binary: the last before a run's
 // results, or the one that says what was concluded. Others behind results are of the next run.
 func (p *parser) names(r *run, line string) {
-	m := binaryName.FindStringSubmatch(line)
+	m := binaryName().FindStringSubmatch(line)
 	if m == nil {
 		return
 	}

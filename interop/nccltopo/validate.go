@@ -1,13 +1,13 @@
 package nccltopo
 
 import (
-	"regexp"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 )
 
-var busPattern = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$`)
+var busPattern = lazy.Regexp(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$`)
 
 // hidden is the address that virtual machines give NVSwitches.
 const hidden = "fffffff:ff:ff.0"
@@ -52,7 +52,7 @@ type validator struct {
 
 func (v *validator) device(p *PCI) {
 	switch {
-	case !busPattern.MatchString(p.Bus):
+	case !busPattern().MatchString(p.Bus):
 		v.Add(p.line, "pci: busid %q is not a PCI address such as 0000:1b:00.0", p.Bus)
 	case v.buses[p.Bus]:
 		v.Add(p.line, "pci: %s twice", p.Bus)
@@ -66,7 +66,7 @@ func (v *validator) device(p *PCI) {
 		}
 		v.devs[g.Dev] = true
 		for _, l := range g.NVLinks {
-			if l.Target != hidden && !busPattern.MatchString(l.Target) {
+			if l.Target != hidden && !busPattern().MatchString(l.Target) {
 				v.Add(l.line, "nvlink: target %q is not a PCI address", l.Target)
 			}
 		}

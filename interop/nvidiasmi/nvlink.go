@@ -1,17 +1,17 @@
 package nvidiasmi
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/model/health"
 )
 
 var (
-	gpuLine  = regexp.MustCompile(`^GPU (\d+): (?:.*\(UUID: (GPU-[^)]+)\))?`)
-	linkLine = regexp.MustCompile(`^\s*Link (\d+): (.+)$`)
+	gpuLine  = lazy.Regexp(`^GPU (\d+): (?:.*\(UUID: (GPU-[^)]+)\))?`)
+	linkLine = lazy.Regexp(`^\s*Link (\d+): (.+)$`)
 )
 
 // counters are what `nvidia-smi nvlink -e` counts, by its words.
@@ -42,11 +42,11 @@ func IsErrors(data []byte) bool { return strings.Contains(second(data), "Error")
 // second is what is said of the first link, behind the first GPU's line.
 func second(data []byte) string {
 	lines := strings.Split(string(data[:min(len(data), 4096)]), "\n")
-	lines = lines[max(slices.IndexFunc(lines, gpuLine.MatchString), 0):] // behind what a shell may have printed
-	if len(lines) < 2 || !gpuLine.MatchString(lines[0]) {
+	lines = lines[max(slices.IndexFunc(lines, gpuLine().MatchString), 0):] // behind what a shell may have printed
+	if len(lines) < 2 || !gpuLine().MatchString(lines[0]) {
 		return ""
 	}
-	m := linkLine.FindStringSubmatch(strings.TrimRight(lines[1], " \r"))
+	m := linkLine().FindStringSubmatch(strings.TrimRight(lines[1], " \r"))
 	if m == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func ReadNVLink(s *health.State, file string, data []byte) error {
 	gpu, links := -1, map[int]map[int]bool{} // whether each is up
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimRight(line, " \r")
-		if m := gpuLine.FindStringSubmatch(line); m != nil {
+		if m := gpuLine().FindStringSubmatch(line); m != nil {
 			if gpu, _ = strconv.Atoi(m[1]); gpu >= maxGPUs {
 				r.Add(i+1, "GPU %s: there are %d at most", m[1], maxGPUs)
 				return r.Err()
@@ -69,7 +69,7 @@ func ReadNVLink(s *health.State, file string, data []byte) error {
 			}
 			continue
 		}
-		m := linkLine.FindStringSubmatch(line)
+		m := linkLine().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,13 +14,14 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"railyard/internal/lazy"
 	"railyard/model/health"
 )
 
-var head = regexp.MustCompile(`(?m)^# (HELP|TYPE) (railyard|node)_`)
+var head = lazy.Regexp(`(?m)^# (HELP|TYPE) (railyard|node)_`)
 
 // Is reports whether a file is such a page.
-func Is(data []byte) bool { return head.Match(data) }
+func Is(data []byte) bool { return head().Match(data) }
 
 // fact is what a metric says, and what its value is divided by.
 type fact struct {
@@ -66,13 +66,13 @@ func metrics() map[string]fact {
 }
 
 // quoted are lines of metrics whose names are in quotes, as none that are read is. Without a name the parser panics (`{}=`).
-var quoted = regexp.MustCompile(`(?m)^[ \t]*\{.*$`)
+var quoted = lazy.Regexp(`(?m)^[ \t]*\{.*$`)
 
 // Read reads a page. Others' metrics are passed over; network cards of node_exporter are read where it knows no InfiniBand device, as
 // they would count the same bytes twice, and only those whose rate it knows.
 func Read(s *health.State, file string, data []byte) error {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(quoted.ReplaceAll(data, nil)))
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(quoted().ReplaceAll(data, nil)))
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
 	"railyard/model/survey"
@@ -20,12 +20,12 @@ type Layout struct {
 }
 
 var (
-	confLine = regexp.MustCompile(`(?im)^\s*(SwitchName|BlockName|BlockSizes)\s*=`)
-	yamlLine = regexp.MustCompile(`(?m)^\s*-?\s*topology\s*:`)
+	confLine = lazy.Regexp(`(?im)^\s*(SwitchName|BlockName|BlockSizes)\s*=`)
+	yamlLine = lazy.Regexp(`(?m)^\s*-?\s*topology\s*:`)
 )
 
 // Begins reports whether a text is topology.conf or topology.yaml.
-func Begins(data []byte) bool { return confLine.Match(data) || yamlLine.Match(data) }
+func Begins(data []byte) bool { return confLine().Match(data) || yamlLine().Match(data) }
 
 // Read reads topology.conf (tree and block) or topology.yaml, of which it takes the topology that is the default, else the first.
 func Read(r io.Reader) (*Layout, error) {
@@ -33,7 +33,7 @@ func Read(r io.Reader) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	if confLine.Match(data) {
+	if confLine().Match(data) {
 		return readConf(string(data))
 	}
 	return readYAML(data)

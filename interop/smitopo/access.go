@@ -1,10 +1,10 @@
 package smitopo
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 	"railyard/model/health"
 )
@@ -13,11 +13,11 @@ import (
 // memory; U is not known.
 var access = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
 
-var accessRow = regexp.MustCompile(`^GPU\d+(\s+(X|` + strings.Join(access, "|") + `))+$`)
+var accessRow = lazy.Regexp(`^GPU\d+(\s+(X|` + strings.Join(access, "|") + `))+$`)
 
 // accessOf is the cells of a row of peer access, its GPU first; nil of other lines.
 func accessOf(line string) []string {
-	if line = strings.TrimSpace(escapes.ReplaceAllString(line, "")); accessRow.MatchString(line) {
+	if line = strings.TrimSpace(escapes().ReplaceAllString(line, "")); accessRow().MatchString(line) {
 		return strings.Fields(line)
 	}
 	return nil

@@ -3,9 +3,9 @@ package smitopo
 import (
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/interop/foreign"
 )
 
@@ -17,9 +17,9 @@ const (
 
 var (
 	// escapes underline the header on terminals.
-	escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	gpuName = regexp.MustCompile(`^GPU\d+$`)
-	legend  = regexp.MustCompile(`^(NIC\d+):\s+(\S+)$`)
+	escapes = lazy.Regexp("\x1b\\[[0-9;]*[A-Za-z]")
+	gpuName = lazy.Regexp(`^GPU\d+$`)
+	legend  = lazy.Regexp(`^(NIC\d+):\s+(\S+)$`)
 )
 
 // Read reads a matrix and validates it. What stands before its header, such as the command, is passed over.
@@ -29,7 +29,7 @@ func Read(r io.Reader) (*Matrix, error) {
 		return nil, err
 	}
 	p := &parser{}
-	for i, line := range strings.Split(escapes.ReplaceAllString(string(data), ""), "\n") {
+	for i, line := range strings.Split(escapes().ReplaceAllString(string(data), ""), "\n") {
 		if err := p.line(strings.Fields(line), strings.TrimSpace(line), i+1); err != nil {
 			return nil, foreign.At(i+1, "%w", err)
 		}
@@ -54,8 +54,8 @@ func (p *parser) line(fields []string, text string, line int) error {
 		}
 	case strings.HasPrefix(text, "NV#"):
 		p.m.nvlinks = true
-	case legend.MatchString(text):
-		m := legend.FindStringSubmatch(text)
+	case legend().MatchString(text):
+		m := legend().FindStringSubmatch(text)
 		i, ok := p.byName[m[1]]
 		if !ok {
 			return errors.New("the legend names " + m[1] + ", which has no column")
@@ -84,7 +84,7 @@ func (p *parser) header(fields []string) error {
 		if i == maxDevices {
 			return errors.New("more GPUs and adapters than a machine has")
 		}
-		d := Device{Name: name, GPU: gpuName.MatchString(name)}
+		d := Device{Name: name, GPU: gpuName().MatchString(name)}
 		if d.GPU && i > 0 && !p.m.Devices[i-1].GPU {
 			return errors.New(name + " comes after an adapter: GPUs come first")
 		}

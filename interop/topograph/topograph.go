@@ -4,12 +4,13 @@ package topograph
 
 import (
 	"io"
-	"regexp"
 
 	"railyard/interop/foreign"
 	"railyard/interop/foreign/hostlist"
 	"railyard/model/survey"
 	"railyard/model/yamlfile"
+
+	"railyard/internal/lazy"
 )
 
 // model is a file.
@@ -32,10 +33,10 @@ type modelBlock struct {
 // domain says which nodes share NVSwitches.
 const domain = "accelerator.topology.test/domain"
 
-var begins = regexp.MustCompile(`(?m)^(switches|blocks):\s*$`)
+var begins = lazy.Regexp(`(?m)^(switches|blocks):\s*$`)
 
 // Begins reports whether a text is a model.
-func Begins(data []byte) bool { return begins.Match(data) }
+func Begins(data []byte) bool { return begins().Match(data) }
 
 // Model is a tree of switches.
 type Model struct {

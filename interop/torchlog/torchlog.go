@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"railyard/internal/lazy"
 	"railyard/model/collective"
 	"railyard/model/observed"
 )
@@ -26,15 +26,15 @@ const (
 )
 
 var (
-	whose   = regexp.MustCompile(`\[rank(\d+)\]:`)
-	timeout = regexp.MustCompile(`(?:\[Rank (\d+)\] )?Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), OpType=(\w+)` +
+	whose   = lazy.Regexp(`\[rank(\d+)\]:`)
+	timeout = lazy.Regexp(`(?:\[Rank (\d+)\] )?Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), OpType=(\w+)` +
 		`(?:, NumelIn=(\d+), NumelOut=\d+)?, Timeout\(ms\)=\d+\) ran for (\d+) milliseconds`)
-	status = regexp.MustCompile(`\[PG (?:ID \d+ PG GUID )?([^\s(]+)(?:\(([^)]*)\))? Rank (\d+)\].*` +
+	status = lazy.Regexp(`\[PG (?:ID \d+ PG GUID )?([^\s(]+)(?:\(([^)]*)\))? Rank (\d+)\].*` +
 		`(?:at work|work sequence id|NCCL work): (\d+),?.* last enqueued (?:NCCL )?work: -?\d+, last completed (?:NCCL )?work: -?\d+`)
 )
 
 // Is reports whether a text has such lines.
-func Is(data []byte) bool { return status.Match(data) || timeout.Match(data) }
+func Is(data []byte) bool { return status().Match(data) || timeout().Match(data) }
 
 // Log is the logs of a job's ranks, read one after the other.
 type Log struct {
@@ -79,16 +79,16 @@ func (l *Log) Read(r io.Reader, file string) error {
 
 func (l *Log) line(text string, at observed.Place) {
 	rank := int64(-1)
-	if who := whose.FindStringSubmatch(text); who != nil {
+	if who := whose().FindStringSubmatch(text); who != nil {
 		var ok bool
 		if rank, ok = number(who[1]); !ok || rank >= maxRanks {
 			return
 		}
 	}
-	if m := timeout.FindStringSubmatch(text); m != nil {
+	if m := timeout().FindStringSubmatch(text); m != nil {
 		l.timeout(m, int(rank), at)
 	}
-	if m := status.FindStringSubmatch(text); m != nil && rank >= 0 {
+	if m := status().FindStringSubmatch(text); m != nil && rank >= 0 {
 		place, ok1 := number(m[3])
 		seq, ok2 := number(m[4])
 		if ok1 && ok2 && place < maxRanks {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"railyard/internal/lazy"
 	"railyard/model/cost"
 	"railyard/model/topology"
 )
@@ -48,26 +49,26 @@ func (c CPU) netOverhead() float64 {
 
 // gpuModels finds the compute capability in a GPU's name; the first match counts.
 var gpuModels = []struct {
-	name *regexp.Regexp
+	name func() *regexp.Regexp
 	cc   int
 }{
-	{regexp.MustCompile(`gb10\b`), 121},
-	{regexp.MustCompile(`rtx ?pro|5090|5080`), 120},
-	{regexp.MustCompile(`gb300|b300`), 103},
-	{regexp.MustCompile(`gb200|b200|b100|blackwell`), 100},
-	{regexp.MustCompile(`gh200|h200|h100|h800|h20\b|hopper`), 90},
-	{regexp.MustCompile(`l40|l4\b|4090|ada`), 89},
-	{regexp.MustCompile(`a10\b|a40\b|a6000|3090`), 86},
-	{regexp.MustCompile(`a100|a800|a30\b|ampere`), 80},
-	{regexp.MustCompile(`\bt4\b|turing|2080`), 75},
-	{regexp.MustCompile(`v100|volta`), 70},
-	{regexp.MustCompile(`p100|pascal`), 60},
+	{lazy.Regexp(`gb10\b`), 121},
+	{lazy.Regexp(`rtx ?pro|5090|5080`), 120},
+	{lazy.Regexp(`gb300|b300`), 103},
+	{lazy.Regexp(`gb200|b200|b100|blackwell`), 100},
+	{lazy.Regexp(`gh200|h200|h100|h800|h20\b|hopper`), 90},
+	{lazy.Regexp(`l40|l4\b|4090|ada`), 89},
+	{lazy.Regexp(`a10\b|a40\b|a6000|3090`), 86},
+	{lazy.Regexp(`a100|a800|a30\b|ampere`), 80},
+	{lazy.Regexp(`\bt4\b|turing|2080`), 75},
+	{lazy.Regexp(`v100|volta`), 70},
+	{lazy.Regexp(`p100|pascal`), 60},
 }
 
 // nvlinkClasses gives the compute capability of the first GPU with an NVLink generation.
 var nvlinkClasses = map[string]int{"1": 60, "2": 70, "3": 80, "4": 90, "5": 100}
 
-var nvlinkClass = regexp.MustCompile(`nvlink[ _-]?v?([1-5])`)
+var nvlinkClass = lazy.Regexp(`nvlink[ _-]?v?([1-5])`)
 
 // nvlinkBW is what NCCL expects of one NVLink and direction, GB/s (topo.h).
 func nvlinkBW(cc int) float64 {
@@ -125,7 +126,7 @@ func computeCapability(t *topology.Topology, d topology.DeviceID, o Options) (in
 	if dev.Model >= 0 {
 		name := strings.ToLower(t.Models()[dev.Model].Name)
 		for _, g := range gpuModels {
-			if g.name.MatchString(name) {
+			if g.name().MatchString(name) {
 				return g.cc, nil
 			}
 		}
@@ -133,7 +134,7 @@ func computeCapability(t *topology.Topology, d topology.DeviceID, o Options) (in
 	for _, l := range t.Out(d) {
 		switch c := t.Class(l); c.Medium {
 		case topology.NVLink:
-			if m := nvlinkClass.FindStringSubmatch(strings.ToLower(c.Name)); m != nil {
+			if m := nvlinkClass().FindStringSubmatch(strings.ToLower(c.Name)); m != nil {
 				return nvlinkClasses[m[1]], nil
 			}
 		case topology.XGMI:
@@ -164,21 +165,21 @@ func detectCPU(t *topology.Topology) CPU {
 }
 
 var cpuModels = []struct {
-	name *regexp.Regexp
+	name func() *regexp.Regexp
 	cpu  CPU
 }{
-	{regexp.MustCompile(`epyc|amd`), AMD},
-	{regexp.MustCompile(`power`), POWER},
-	{regexp.MustCompile(`grace|arm`), ARM},
-	{regexp.MustCompile(`emerald|85\d\d`), EmeraldRapids},
-	{regexp.MustCompile(`sapphire|84\d\d`), SapphireRapids},
-	{regexp.MustCompile(`skylake|cascade|81\d\d|82\d\d`), Skylake},
-	{regexp.MustCompile(`broadwell|v4`), Broadwell},
+	{lazy.Regexp(`epyc|amd`), AMD},
+	{lazy.Regexp(`power`), POWER},
+	{lazy.Regexp(`grace|arm`), ARM},
+	{lazy.Regexp(`emerald|85\d\d`), EmeraldRapids},
+	{lazy.Regexp(`sapphire|84\d\d`), SapphireRapids},
+	{lazy.Regexp(`skylake|cascade|81\d\d|82\d\d`), Skylake},
+	{lazy.Regexp(`broadwell|v4`), Broadwell},
 }
 
 func cpuByName(name string) CPU {
 	for _, m := range cpuModels {
-		if m.name.MatchString(name) {
+		if m.name().MatchString(name) {
 			return m.cpu
 		}
 	}
