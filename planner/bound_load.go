@@ -77,7 +77,7 @@ type loadKey struct {
 const anyMedium = topology.Medium(math.MaxUint8)
 
 func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
-	n := &nodeView{b: b, s: s, x: schedule.NewSketch(s), onto: map[loadKey][]float64{}}
+	n := &nodeView{b: b, s: s, onto: map[loadKey][]float64{}}
 	var err error
 	if n.paths, err = s.NewRoutes(b.router, b.t); err != nil {
 		n.paths = &schedule.Routes{} // of another topology, which whoever plays it refuses
@@ -96,6 +96,7 @@ func newNodeView(b *Bounds, s *schedule.Schedule) *nodeView {
 			n.ranks = append(n.ranks, r)
 		}
 	}
+	n.x = schedule.NewSketch(s, n.ranks)
 	return n
 }
 

@@ -22,13 +22,19 @@ type Expander struct {
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).
-func NewExpander(s *Schedule) *Expander { return newExpander(s, false) }
+func NewExpander(s *Schedule) *Expander { return newExpander(s, nil) }
 
 // NewSketch is for what does not depend on the order of messages: those of trees are not
-// put in order, nor cut into pieces, which takes long.
-func NewSketch(s *Schedule) *Expander { return newExpander(s, true) }
+// put in order, nor cut into pieces, which takes long. Programs of trees are those of some ranks alone.
+func NewSketch(s *Schedule, of []int) *Expander {
+	sketched := make([]bool, s.Spec.Ranks)
+	for _, r := range of {
+		sketched[r] = true
+	}
+	return newExpander(s, sketched)
+}
 
-func newExpander(s *Schedule, sketch bool) *Expander {
+func newExpander(s *Schedule, sketched []bool) *Expander {
 	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
 		kinds: make([]*kindMoves, len(s.Channels))}
 	for c, ch := range s.Channels {
@@ -39,7 +45,7 @@ func newExpander(s *Schedule, sketch bool) *Expander {
 		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
 		if ch.Trees != nil {
-			trees = newTreePhases(ch.Trees, s.Spec.Ranks, sketch)
+			trees = newTreePhases(ch.Trees, s.Spec.Ranks, sketched)
 		}
 		if ch.Kinds != nil {
 			x.kinds[c] = newKindMoves(ch.Kinds)

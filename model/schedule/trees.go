@@ -98,21 +98,22 @@ type treePhases struct {
 	level    [][]int32   // by tree and rank: of the hop to it
 	children [][][]int32 // by tree and rank
 	high     int         // the height of the highest
-	anyOrder bool        // the order of messages makes no difference
+	sketched []bool      // by rank, of a sketch: its programs are asked for; nil: all, in order
 	chunks   []ChunkSet
+	hops     []joint // of the level at hand
 }
 
-func newTreePhases(trees *Trees, ranks int, sketch bool) *treePhases {
-	b := treePhasesOf(trees, ranks, false, sketch)
+func newTreePhases(trees *Trees, ranks int, sketched []bool) *treePhases {
+	b := treePhasesOf(trees, ranks, false, sketched)
 	if b.sums = b; slices.ContainsFunc(trees.List, func(t Tree) bool { return t.Up != nil }) {
-		b.sums = treePhasesOf(trees, ranks, true, sketch)
+		b.sums = treePhasesOf(trees, ranks, true, sketched)
 		b.sums.sums = b.sums
 	}
 	return b
 }
 
-func treePhasesOf(trees *Trees, ranks int, up, sketch bool) *treePhases {
-	b := &treePhases{Trees: trees, ranks: ranks, up: up, anyOrder: sketch}
+func treePhasesOf(trees *Trees, ranks int, up bool, sketched []bool) *treePhases {
+	b := &treePhases{Trees: trees, ranks: ranks, up: up, sketched: sketched}
 	used := make([]int32, ranks) // units of each root given to trees so far
 	next := int32(0)             // chunk, where roots are unequal
 	for i := range trees.List {
@@ -165,6 +166,11 @@ func (b *treePhases) programs(ph *Phase) treePrograms {
 		return treePrograms{all: b.sums.ofLevel(ph)}
 	}
 	return treePrograms{all: b.ofLevel(ph)}
+}
+
+// leaves reports whether nobody asks for the programs of a hop's ends.
+func (b *treePhases) leaves(from, to int32) bool {
+	return b.sketched != nil && !b.sketched[from] && !b.sketched[to]
 }
 
 // depths counts the hops from the root to each rank.

@@ -41,12 +41,12 @@ func (m *joint) places(o *joint) int {
 
 // ofLevel are the programs of all ranks in a phase of one level.
 func (b *treePhases) ofLevel(ph *Phase) [][]Op {
-	var hops []joint
+	hops := b.hops[:0]
 	sums := ph.Op == collective.ReduceScatter
 	for i := range b.List {
 		for v, p := range b.List[i].Parents(sums) {
 			switch {
-			case p < 0 || b.level[i][v] != int32(ph.Level):
+			case p < 0 || b.level[i][v] != int32(ph.Level) || b.leaves(p, int32(v)):
 			case sums:
 				hops = append(hops, b.sumHop(i, int32(v), p))
 			case p == b.List[i].Root:
@@ -56,6 +56,7 @@ func (b *treePhases) ofLevel(ph *Phase) [][]Op {
 			}
 		}
 	}
+	b.hops = hops
 	own := make([][]ChunkSet, b.ranks) // what a rank has to copy
 	if !sums && ph.Level == 1 && ph.Src == Input {
 		own = b.own()
@@ -133,7 +134,7 @@ func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]
 // programs fold in the simulator, and nobody is served first by all. Joined messages have several
 // roots.
 func (b *treePhases) sort(list []joint, ends func(joint) (rank, peer int32), parents bool) {
-	if b.anyOrder {
+	if b.sketched != nil { // in which it makes no difference
 		return
 	}
 	slices.SortStableFunc(list, func(x, y joint) int {

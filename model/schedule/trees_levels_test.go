@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,32 @@ func randomLevels(rng *rand.Rand, parent RankList) RankList {
 		of(int32(v))
 	}
 	return level
+}
+
+// A sketch has the programs of the ranks that it is asked for as one of all ranks has them, and nothing of what others do among themselves.
+func TestSketches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 5))
+	spared := 0
+	for range 60 {
+		n := 2 + rng.IntN(9)
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			s := joinedTrees(rng, n, kind)
+			s.Channels[0].Trees.Join = rng.IntN(2) == 0
+			of := rng.Perm(n)[:1+rng.IntN(n)]
+			some, all := NewSketch(s, of), NewSketch(s, rng.Perm(n))
+			for ph := range s.Channels[0].Phases {
+				for r := range n {
+					a, b := some.AppendProgram(nil, 0, ph, r), all.AppendProgram(nil, 0, ph, r)
+					if spared += len(b) - len(a); slices.Contains(of, r) && !reflect.DeepEqual(a, b) {
+						t.Fatalf("%d ranks, %v, of %v, rank %d: %v, not %v", n, kind, of, r, a, b)
+					}
+				}
+			}
+		}
+	}
+	if spared < 1000 {
+		t.Errorf("only %d operations were spared", spared)
+	}
 }
 
 // sent counts messages and their chunks.

@@ -101,19 +101,22 @@ func (b *treePhases) ordered(ph *Phase) *orderedTrees {
 	if ph.Op == collective.AllGather && ph.Src == Input {
 		o.own = b.own()
 	}
-	if b.anyOrder { // whole trees at once
+	if b.sketched != nil { // whole trees at once
 		o.orders, o.pieces, o.last = make([]TreeOrder, b.ranks), 1, 0
 	}
 	for i := range b.List {
 		o.size = append(o.size, b.List[i].Weight/int32(o.pieces))
 	}
 	for r, ends := range b.Ends(ph.Op, b.ranks) {
+		if b.leaves(int32(r), int32(r)) {
+			continue
+		}
 		w := pieceWriter{treePhases: b, rank: int32(r), ends: ends, order: &o.orders[r], from: ph.Src, size: o.size}
 		if ph.Op == collective.AllReduce {
 			w.from = Output
 		}
 		for i := range ends {
-			if b.anyOrder {
+			if b.sketched != nil {
 				w.order.Ends = append(w.order.Ends, int32(i))
 			}
 		}
