@@ -41,6 +41,9 @@ func (c *compiler) copy(ch, like int, marks []mark) error {
 	if most := c.options.Connections; most > 0 && here.conns+to.conns-from.conns > most {
 		return ErrTooLong
 	}
+	left := len(c.strands) - ch // which are copied as well, as a rule
+	c.lanes, c.laneConns = slices.Grow(c.lanes, left*(to.lanes-from.lanes)), slices.Grow(c.laneConns, left*(to.laneConns-from.laneConns))
+	c.conns, c.ends = slices.Grow(c.conns, left*(to.conns-from.conns)), slices.Grow(c.ends, left*(to.conns-from.conns))
 	x := &resized{compiler: c, shape: c.shape[ch], programs: map[[2]int32]int32{}, seqs: map[sequence]sequence{}}
 	later := func(lane int32) int32 {
 		if lane < 0 {

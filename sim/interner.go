@@ -36,12 +36,17 @@ func (t *interner[T]) intern(list []T) (int32, error) {
 	if first+len(list) > math.MaxInt32 {
 		return 0, fmt.Errorf("the schedule has too many different operations to simulate: more than 2^31")
 	}
-	if cap(t.all)-first < len(list) { // append alone grows large slices by a quarter only
-		t.all = slices.Grow(t.all, max(first, len(list)))
-	}
-	t.all = append(t.all, list...)
+	t.all = appended(t.all, list...)
 	t.byHash[sum] = append(t.byHash[sum], interned{int32(first), int32(len(list))})
 	return int32(first), nil
+}
+
+// appended is append, but doubles the room: alone, that grows large slices by a quarter only.
+func appended[T any](list []T, more ...T) []T {
+	if cap(list)-len(list) < len(more) {
+		list = slices.Grow(list, max(len(list), len(more)))
+	}
+	return append(list, more...)
 }
 
 func (o op) key() uint64 {

@@ -10,7 +10,8 @@ import (
 	"railyard/model/topology"
 )
 
-type connKey struct{ src, dst, channel, phase int32 }
+// connKey tells the connections of a phase apart.
+type connKey struct{ src, dst int32 }
 
 // routeKey tells routes apart whose connections stand for different numbers of others,
 // and those of different jobs. Strand is 0 unless networks hash each strand's flows, team
@@ -32,9 +33,9 @@ type compiler struct {
 	hops     int // of all routes
 	orbits   orbits
 	teams    teamRoutes
-	connOf   map[connKey]int32
-	ends     []ends  // by connection
-	receives []int32 // where laneConns has connections on which lanes receive, if some stand for others
+	connOf   map[connKey]int32 // of the phase at hand
+	ends     []ends            // by connection
+	receives []int32           // where laneConns has connections on which lanes receive, if some stand for others
 	shape    []int32
 	sizeOf   sizeTable
 
@@ -138,6 +139,7 @@ func (c *compiler) expand() error {
 		phases := c.channel(int32(ch)).Phases
 		ranks, times := c.representatives(ch)
 		for ph := range phases { // neighbours of a phase lie side by side
+			clear(c.connOf)
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
 				return err
 			}
@@ -161,7 +163,7 @@ func (c *compiler) expand() error {
 				if c.options.Operations > 0 && c.compiled > c.options.Operations {
 					return ErrTooLong
 				}
-				c.lanes = append(c.lanes, l)
+				c.lanes = appended(c.lanes, l)
 			}
 		}
 	}
@@ -251,7 +253,7 @@ func (c *compiler) lane(id int32, l *lane, ops []schedule.Op, again schedule.Loo
 // enter enters a compiled lane's connections.
 func (c *compiler) enter(id int32, l *lane) error {
 	l.conns = int32(len(c.laneConns))
-	c.laneConns = append(c.laneConns, c.conn...)
+	c.laneConns = appended(c.laneConns, c.conn...)
 	return c.sequences(id, l)
 }
 
@@ -293,19 +295,19 @@ func (c *compiler) local(id int32, l *lane, o *schedule.Op) (int32, error) {
 // connect is the connection from a lane to a peer, or the other way.
 func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	peer = c.job.rank(peer)
-	key := connKey{peer, l.rank, l.channel, l.phase}
+	key := connKey{peer, l.rank}
 	if out {
-		key = connKey{l.rank, peer, l.channel, l.phase}
+		key = connKey{l.rank, peer}
 	}
 	times := l.times
 	if c.symmetry != nil {
 		var count int32
 		key.src, key.dst, count = c.symmetry.canonical(key.src, key.dst)
-		times = count * c.symmetry.multiplicity(key.src) * c.channelsOf(key.channel)
+		times = count * c.symmetry.multiplicity(key.src) * c.channelsOf(l.channel)
 	}
 	k, ok := c.connOf[key]
 	if !ok {
-		r, err := c.route(key, times)
+		r, err := c.route(key, l.channel, times)
 		if err != nil {
 			return 0, err
 		}
@@ -314,8 +316,8 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 			return 0, ErrTooLong
 		}
 		c.connOf[key] = k
-		c.conns = append(c.conns, conn{route: r, channel: key.channel, phase: key.phase, receiver: -1, sibling: -1, times: times})
-		c.ends = append(c.ends, ends{})
+		c.conns = appended(c.conns, conn{route: r, channel: l.channel, phase: l.phase, receiver: -1, sibling: -1, times: times})
+		c.ends = appended(c.ends, ends{})
 	}
 	return k, nil
 }
@@ -323,10 +325,10 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 // hopsPerConnection is how many hops of routes may be kept for each connection that may be compiled: they take about as much memory.
 const hopsPerConnection = 8
 
-func (c *compiler) route(of connKey, times int32) (int32, error) {
-	k := routeKey{src: of.src, dst: of.dst, times: times, job: c.strands[of.channel].job}
+func (c *compiler) route(of connKey, channel, times int32) (int32, error) {
+	k := routeKey{src: of.src, dst: of.dst, times: times, job: c.strands[channel].job}
 	if c.options.Hashing != nil || c.sharedInNodes(c.jobs[k.job].Schedule.Protocol).channels {
-		k.strand = of.channel
+		k.strand = channel
 	}
 	member, inTeam := c.teams.of[[2]int32{of.src, of.dst}]
 	if inTeam {
@@ -351,7 +353,7 @@ func (c *compiler) route(of connKey, times int32) (int32, error) {
 	if c.hops += len(r.full.Hops); c.options.Connections > 0 && c.hops/hopsPerConnection >= c.options.Connections {
 		return 0, ErrTooLong
 	}
-	c.routes = append(c.routes, r)
+	c.routes = appended(c.routes, r)
 	return id, nil
 }
 
@@ -363,6 +365,9 @@ func (c *compiler) find(r *route) (topology.Route, error) {
 	}
 	if c.options.Hashing != nil {
 		return c.hashed(r.strand, src, dst)
+	}
+	if c.links != nil { // of whose orbits hops are kept
+		return c.router.Passing(src, dst)
 	}
 	return c.router.Route(src, dst)
 }

@@ -52,7 +52,12 @@ func (r *Router) portsOf(d DeviceID) *ports {
 func (r *Router) overSwitches(a, b DeviceID) (path, bool) {
 	p, of, ok := r.alikeOverSwitches(a, b)
 	src, dst, from, to := r.ports[a], r.ports[b], of[0], of[1]
-	p.hops = slices.Clone(p.hops)
+	if r.passes {
+		r.passed = append(r.passed[:0], p.hops...)
+		p.hops = r.passed
+	} else {
+		p.hops = slices.Clone(p.hops)
+	}
 	for i := range p.hops {
 		h := &p.hops[i]
 		switch l := &r.t.links[h.Link]; {

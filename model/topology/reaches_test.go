@@ -3,6 +3,7 @@ package topology_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"railyard/internal/gen"
@@ -47,7 +48,10 @@ func TestReaches(t *testing.T) {
 		all := true
 		for a := range topo.NumRanks() {
 			for b := range topo.NumRanks() {
-				_, err := slow.Route(a, b)
+				route, err := slow.Route(a, b)
+				if passing, failed := fast.Passing(a, b); !reflect.DeepEqual(passing, route) || fmt.Sprint(failed) != fmt.Sprint(err) {
+					t.Errorf("%s: from %d to %d passes %v, %v, not %v, %v", name, a, b, passing, failed, route, err)
+				}
 				if got := fast.Reach(a, b); fmt.Sprint(got) != fmt.Sprint(err) || fast.Reaches(a, b) != (err == nil) {
 					t.Errorf("%s: from %d to %d: %v, Route: %v", name, a, b, got, err)
 				}
@@ -108,5 +112,13 @@ func TestReachBuildsNoRoutes(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(1, all); n > 0 { // after a first run, which finds the paths
 		t.Errorf("%v allocations", n)
+	}
+	passing := func() {
+		if _, err := r.Passing(0, topo.NumRanks()-1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(1, passing); n > 0 {
+		t.Errorf("a route that passes makes %v allocations", n)
 	}
 }

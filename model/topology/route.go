@@ -27,6 +27,8 @@ type Router struct {
 	seed   uint64
 	pair   uint64 // identity of the ranks whose flows are being routed
 	flows  flows
+	passed []Hop // of the last route that only passed (see Passing)
+	passes bool
 
 	networks []int32    // by rank, once asked for: see Reaches
 	team     teamShares // of the team asked for last
@@ -55,6 +57,13 @@ func NewRouter(t *Topology) *Router {
 // else PCIe or shared memory within the node, else the network. It fails where no link
 // leads there without passing through another rank.
 func (r *Router) Route(src, dst int) (Route, error) { return r.RouteFlow(src, dst, 0) }
+
+// Passing is Route, but its hops hold only until the router is asked again: through switches, they are hundreds.
+func (r *Router) Passing(src, dst int) (Route, error) {
+	r.passes = true
+	defer func() { r.passes = false }()
+	return r.Route(src, dst)
+}
 
 // RouteFlow is the route of one of several flows between two ranks, told apart by their
 // labels. They differ only where networks hash (NewECMPRouter).

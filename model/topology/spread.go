@@ -52,6 +52,7 @@ type spreader struct {
 	stamp []uint32
 	now   uint32
 	come  []arrival // of the transfer that is split
+	hops  []Hop     // the same
 }
 
 func newSpreader(t *Topology) *spreader {
@@ -123,7 +124,7 @@ func (x arrival) and(s share, after delay) arrival {
 
 // split is the transfer over the paths that were measured, in proportion to weights.
 func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
-	p := path{apart: true}
+	p, hops := path{apart: true}, s.hops[:0]
 	front, next := []DeviceID{src}, []DeviceID(nil)
 	s.come[src] = arrival{share: share{1, 1}}
 	for d := s.dist[src]; d > 0; d-- {
@@ -145,7 +146,7 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 					next = append(next, to)
 				}
 				s.come[to] = s.come[to].and(h, at.latency.then(s.t.Class(l).delay()))
-				p.hops = append(p.hops, Hop{Link: l, Num: h.num, Den: h.den})
+				hops = append(hops, Hop{Link: l, Num: h.num, Den: h.den})
 				if u == src {
 					p.links += int(s.t.links[l].Count)
 				}
@@ -154,7 +155,7 @@ func (s *spreader) split(src, dst DeviceID, weight func(LinkID) int64) path {
 		slices.Sort(next)
 		front, next = next, front
 	}
-	p.latency = s.come[dst].latency
+	s.hops, p.hops, p.latency = hops, slices.Clone(hops), s.come[dst].latency
 	s.come[dst] = arrival{}
 	return p
 }

@@ -52,7 +52,7 @@ func topologyRoutes(g *Graph) *routes {
 		count:    len(t.Links()),
 		known:    map[int64][]piece{},
 		find: func(u, v int32) ([]piece, error) {
-			route, err := router.Route(int(u), int(v))
+			route, err := router.Passing(int(u), int(v))
 			if err != nil {
 				return nil, err
 			}
