@@ -39,7 +39,8 @@ func (f *reportFlags) Run(cmd *cobra.Command, _ []string) error {
 	if filepath.Ext(f.Out) != ".html" {
 		return cli.Usagef("-o %s: the name must end in .html", f.Out)
 	}
-	if err := errors.Join(f.Prices.check(), f.Guard.check(cmd)); err != nil {
+	_, wrong := f.others()
+	if err := errors.Join(wrong, f.Prices.check(), f.Guard.check(cmd)); err != nil {
 		return err
 	}
 	if f.Training.Workload == "" && (len(f.Baselines) > 0 || f.Guard.Checkpoint > 0 || f.Training.Layout.Text != "") {

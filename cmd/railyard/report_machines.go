@@ -14,19 +14,31 @@ import (
 	"railyard/report/table"
 )
 
+// others are the machines that the first is compared with.
+func (f *reportFlags) others() (out []topoFlags, err error) {
+	for _, text := range f.Baselines {
+		name, nodes, err := cutNodes(text)
+		if err != nil {
+			return nil, cli.Usagef("--against %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
+		}
+		out = append(out, topoFlags{Name: name, Nodes: nodes})
+	}
+	return out, nil
+}
+
 // machines is the section that compares the first machine with others.
 func (f *reportFlags) machines(cmd *cobra.Command, first *report.StepDocument) (s page.Section, err error) {
 	if len(f.Baselines) == 0 {
 		return s, nil
 	}
 	list := []*report.StepDocument{first}
-	for _, text := range f.Baselines {
+	others, err := f.others()
+	if err != nil {
+		return s, err
+	}
+	for i, text := range f.Baselines {
 		x := f.Training
-		name, nodes, err := cutNodes(text)
-		if err != nil {
-			return s, cli.Usagef("--against %s: write TOPOLOGY or TOPOLOGY:NODES: %v", text, err)
-		}
-		x.Topo = topoFlags{Name: name, Nodes: nodes}
+		x.Topo = others[i]
 		x.Profile, x.Gpu = profileFlag{}, ""
 		x.Layout = layoutFlags{Given: search.Space{Zero: -1, GlobalBatch: f.Training.Layout.Given.GlobalBatch}, Sequence: true}
 		p, r, n, err := x.step(cmd, step.Options{})
