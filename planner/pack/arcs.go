@@ -16,7 +16,6 @@ type arcs struct {
 	out, in   [][]int32             // arcs by vertex
 	switches  [][]topology.DeviceID // by vertex behind the ranks
 	down, up  bool                  // what goes on arcs: data that spread from a root, data that are summed up at one
-	ofLinks   bool                  // all arcs are links
 }
 
 // arc is one of arcs, and what it takes of what they share.
@@ -37,7 +36,7 @@ func (a *arcs) add(from, to int32, takes []taken) {
 }
 
 func newArcs(ranks int) *arcs {
-	return &arcs{ranks: ranks, out: make([][]int32, ranks), in: make([][]int32, ranks), down: true, ofLinks: true}
+	return &arcs{ranks: ranks, out: make([][]int32, ranks), in: make([][]int32, ranks), down: true}
 }
 
 // arcs are those of a search's graph.
@@ -56,7 +55,6 @@ func (s *search) arcs() *arcs {
 	}
 	first := int32(a.resources)
 	far := s.far()
-	a.ofLinks = len(far) == 0
 	for i, takes := range s.condense(far) {
 		for j := range takes {
 			takes[j].resource += first
@@ -69,7 +67,7 @@ func (s *search) arcs() *arcs {
 // back are the arcs as what goes the other way takes them.
 func (a *arcs) back() *arcs {
 	out := newArcs(a.ranks)
-	out.switches, out.down, out.up, out.ofLinks = a.switches, a.up, a.down, a.ofLinks
+	out.switches, out.down, out.up = a.switches, a.up, a.down
 	for _, x := range a.list {
 		out.add(x.to, x.from, x.takes)
 	}
@@ -79,7 +77,7 @@ func (a *arcs) back() *arcs {
 // both are arcs that take what goes both ways, where there are both.
 func (a *arcs) both() *arcs {
 	out := newArcs(a.ranks)
-	out.switches, out.up, out.ofLinks = a.switches, true, a.ofLinks
+	out.switches, out.up = a.switches, true
 	for _, x := range a.list {
 		for _, i := range a.out[x.to] {
 			if y := &a.list[i]; y.to == x.from {

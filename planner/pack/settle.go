@@ -16,8 +16,8 @@ import (
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
 // L. McMurchie, C. Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", 1995: what was too full in rounds
 // before stays dearer, or else units that share it would each wait for another to leave.
-// Deviation: whole units, taken off and grown anew: as the cheapest arborescence over direct links, which a tree takes once; else, since
-// a tree makes what its hops share dearer, as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959).
+// Deviation: whole units, taken off and grown anew as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959), since a
+// tree makes what its hops share dearer.
 type settling struct {
 	*arcs         // along which the tree that grows goes
 	ways  []*arcs // along which each unit has a tree: one, or of an all-reduce those along which it is summed up and spread
@@ -43,8 +43,6 @@ type settling struct {
 	cost  []float64
 	by    []int32               // the last arc of that path
 	front heap.Indexed[float64] // of what is to be looked at: places, by what the path there costs
-
-	branches []branch // of the cheapest arborescence
 }
 
 // dear is what a unit that takes a resource for a time makes it cost, while no load changes; nothing is known of no time.
@@ -295,9 +293,6 @@ func (x *settling) dearer(t taken) dear {
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked
 // at is looked for anew. Nil where not all are reached.
 func (x *settling) tree(root int32) *grown {
-	if x.direct() && !x.low {
-		return x.ofDirect(root)
-	}
 	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
 	for v := range x.in {
 		x.in[v], x.cost[v], x.by[v], x.depth[v] = false, math.Inf(1), -1, 0
@@ -326,49 +321,6 @@ func (x *settling) tree(root int32) *grown {
 		left--
 	}
 	return t
-}
-
-// direct reports whether all arcs lead from rank to rank, each over a link of its own, so that a tree does not make its own arcs
-// dearer.
-func (x *settling) direct() bool { return len(x.out) == x.arcs.ranks && x.ofLinks }
-
-// ofDirect is the tree that costs the least on direct links.
-func (x *settling) ofDirect(root int32) *grown {
-	x.distances(root)
-	x.branches = x.branches[:0]
-	for i := range x.list {
-		a := &x.list[i]
-		x.branches = append(x.branches, branch{a.from, a.to, x.price(a, x.depth[a.from])})
-	}
-	into := arborescence(x.ranks, root, x.branches)
-	if into == nil {
-		return nil
-	}
-	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
-	t.parent[root] = -1
-	for v, i := range into {
-		if i >= 0 {
-			t.parent[v], t.hops[v] = x.list[i].from, []int32{i}
-			x.take(t.hops[v], 1)
-		}
-	}
-	return t
-}
-
-// distances are those from a root, in hops.
-func (x *settling) distances(root int32) {
-	for v := range x.depth {
-		x.depth[v] = -1
-	}
-	x.depth[root] = 0
-	for queue := []int32{root}; len(queue) > 0; queue = queue[1:] {
-		for _, i := range x.out[queue[0]] {
-			if v := x.list[i].to; x.depth[v] < 0 {
-				x.depth[v] = x.depth[queue[0]] + 1
-				queue = append(queue, v)
-			}
-		}
-	}
 }
 
 // from offers the arcs from a vertex to those that they lead to.
