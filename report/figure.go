@@ -22,15 +22,12 @@ type Point struct {
 	BusBW       float64 // measured, in GB/s; 0 where the number of ranks is not known
 }
 
-// predictedBusBW is what the bus bandwidth would be at the predicted time.
-func (p Point) predictedBusBW() float64 { return p.BusBW * p.MeasuredUS / p.PredictedUS }
-
-// ncclBusBW is the bus bandwidth of NCCL's run, 0 where there was none.
-func (p Point) ncclBusBW() float64 {
-	if p.NCCLUS == 0 {
+// busBWAt is what the bus bandwidth would be at another time than the measured one; 0 where there is none.
+func (p Point) busBWAt(us float64) float64 {
+	if us == 0 {
 		return 0
 	}
-	return p.BusBW * p.MeasuredUS / p.NCCLUS
+	return p.BusBW * p.MeasuredUS / us
 }
 
 // err is (predicted − measured)/measured in percent.

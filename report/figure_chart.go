@@ -34,7 +34,7 @@ func (f *Figure) Chart() (chart.Chart, error) {
 	}
 	if !f.NoBusBW {
 		f.curves(panel("bus bandwidth (GB/s)", &chart.Lines{FromZero: true}), func(p Point) float64 { return p.BusBW },
-			Point.predictedBusBW, Point.ncclBusBW)
+			func(p Point) float64 { return p.busBWAt(p.PredictedUS) }, func(p Point) float64 { return p.busBWAt(p.NCCLUS) })
 	}
 	if !f.NoErrors {
 		f.errors(panel("error (%)", &chart.Lines{}))
