@@ -119,7 +119,6 @@ func (p *Plan) newEngine() *engine {
 		e.lanes[i] = laneState{cursor: newCursor(l.loop, l.end-l.first), first: l.first, conns: l.conns, before: l.before, after: l.after,
 			sibling: l.sibling}
 	}
-	e.share.init(p)
 	p.eng = e
 	return e
 }
@@ -183,7 +182,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	e.takes = !o.countSteps && slices.ContainsFunc(e.profile.Curves, func(c cost.Curve) bool { return c.Receive > 0 })
 	e.row.reset(e)
 	e.q.reset()
-	e.share.reset(e.Plan)
+	e.share.reset(e.Plan, alone)
 	if o.Trace {
 		e.trace = newTracer(e)
 	}

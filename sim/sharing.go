@@ -155,7 +155,14 @@ func (s *sharing) flow(shared []usage) {
 	s.flows = append(s.flows, flow{first: first, n: n})
 }
 
-func (s *sharing) reset(p *Plan) {
+// reset prepares a run; where every transfer is alone, nothing was made for others yet and need not be.
+func (s *sharing) reset(p *Plan, alone bool) {
+	if s.ways == nil && alone {
+		return
+	}
+	if s.ways == nil {
+		s.init(p)
+	}
 	for i := range s.flows {
 		f := &s.flows[i]
 		if f.messages > 0 { // of a run that was given up: loads are of so many
