@@ -138,51 +138,114 @@ type stranded struct {
 	count  int // strands
 }
 
-// inStrands puts every part of trees into the first strand in which its connections have room; nil where these have too many phases.
+// inStrands puts every part of trees into the first strand in which its connections have room; nil where these have too many phases. Where
+// a turn of the nodes leaves trees as they are, it has to leave the strands, too, as far as there may be so many.
 func inStrands(t *schedule.Trees, ranks int) *stranded {
-	out := &stranded{Trees: &schedule.Trees{Units: t.Units, Local: t.Local}, height: t.Height()}
-	var taken []map[laneHop]bool // by strand
-	levels, unit := make([]int32, ranks), unitOf(t)
-	for i := range t.List {
-		x := &t.List[i]
-		ordered := outwards(x)
-		for range x.Weight / unit {
-			g := slices.IndexFunc(taken, func(hops map[laneHop]bool) bool { return fits(x, ordered, hops, levels, int32(out.height)) })
-			if g < 0 {
-				g, taken = len(taken), append(taken, map[laneHop]bool{})
-				if len(taken)*out.height > schedule.MaxPhases {
-					return nil
-				}
-				fits(x, ordered, taken[g], levels, int32(out.height))
-			}
-			part := *x
-			part.Weight, part.Levels = unit, make([]int32, ranks)
-			for _, v := range ordered[1:] {
-				taken[g][laneHop{x.Parent[v], v, levels[v]}] = true
-				part.Levels[v] = int32(g*out.height) + levels[v]
-			}
-			out.List = append(out.List, part)
+	out := inRings(t, ranks, int32(ranks))
+	if t.Turns(ranks) && (out == nil || !out.Turns(ranks)) {
+		if turning := inRings(t, ranks, t.Local); turning != nil {
+			return turning
 		}
 	}
-	out.count = len(taken)
 	return out
+}
+
+// inRings has strands that come in rings of as many as there are nodes of so many ranks: of its first, each tree of the first node has a
+// place, turned as far as it has to be, and others are where turns bring them.
+func inRings(t *schedule.Trees, ranks int, local int32) *stranded {
+	x := &strands{ranks: int32(ranks), local: local, nodes: int32(ranks) / local, height: int32(t.Height())}
+	unit := unitOf(t)
+	for i := range t.List {
+		if tree := &t.List[i]; tree.Root < x.local {
+			for range tree.Weight / unit {
+				if !x.place(tree) {
+					return nil
+				}
+			}
+		}
+	}
+	out := &stranded{Trees: &schedule.Trees{Units: t.Units, Local: t.Local}, height: t.Height(), count: len(x.taken) * int(x.nodes)}
+	for _, p := range x.parts {
+		for n := range x.nodes {
+			out.List = append(out.List, x.turned(p, n, unit))
+		}
+	}
+	if x.nodes > 1 {
+		slices.SortStableFunc(out.List, func(a, b schedule.Tree) int { return cmp.Compare(a.Root, b.Root) })
+	}
+	return out
+}
+
+// strands are rings of strands that are filled.
+type strands struct {
+	ranks, local, nodes, height int32
+	taken                       []map[laneHop]bool // by ring: of its first strand
+	parts                       []strandPart
+}
+
+// strandPart is a part of a tree that turns as far into the first strand of a ring.
+type strandPart struct {
+	*schedule.Tree
+	ring, by int32
+	levels   []int32 // in the strand
 }
 
 // laneHop is a connection in a level of a strand.
 type laneHop struct{ from, to, level int32 }
 
-// fits finds the first levels of a strand that a tree's hops may have, and says whether there are any.
-func fits(x *schedule.Tree, ordered []int32, taken map[laneHop]bool, levels []int32, height int32) bool {
-	levels[x.Root] = 0
-	for _, v := range ordered[1:] {
-		u := x.Parent[v]
-		for levels[v] = levels[u] + 1; taken[laneHop{u, v, levels[v]}]; levels[v]++ {
+// place puts a part into the first ring with room for it, turned as little as may be, and says whether there are not too many.
+func (x *strands) place(tree *schedule.Tree) bool {
+	p, ordered := strandPart{Tree: tree, levels: make([]int32, x.ranks)}, outwards(tree)
+	for ; ; p.ring++ {
+		if int(p.ring) == len(x.taken) {
+			if x.taken = append(x.taken, map[laneHop]bool{}); len(x.taken)*int(x.nodes*x.height) > schedule.MaxPhases {
+				return false
+			}
 		}
-		if levels[v] > height {
+		for p.by = range x.nodes {
+			if x.fits(&p, ordered) {
+				for _, v := range ordered[1:] {
+					x.taken[p.ring][x.hop(&p, v)] = true
+				}
+				x.parts = append(x.parts, p)
+				return true
+			}
+		}
+	}
+}
+
+// hop is a part's hop to a rank, where it turns.
+func (x *strands) hop(p *strandPart, to int32) laneHop {
+	return laneHop{x.turn(p.Parent[to], p.by), x.turn(to, p.by), p.levels[to]}
+}
+
+// turn is where a rank comes when nodes turn.
+func (x *strands) turn(rank, by int32) int32 { return (rank + by*x.local) % x.ranks }
+
+// fits finds the first levels of a ring's strand that a part's hops may have, and says whether there are any.
+func (x *strands) fits(p *strandPart, ordered []int32) bool {
+	p.levels[p.Root] = 0
+	for _, v := range ordered[1:] {
+		for p.levels[v] = p.levels[p.Parent[v]] + 1; x.taken[p.ring][x.hop(p, v)]; p.levels[v]++ {
+		}
+		if p.levels[v] > x.height {
 			return false
 		}
 	}
 	return true
+}
+
+// turned is a part of a tree whose nodes turn, in the strand to which that brings it.
+func (x *strands) turned(p strandPart, n, unit int32) schedule.Tree {
+	out := schedule.Tree{Root: x.turn(p.Root, n), Weight: unit, Parent: make([]int32, x.ranks), Levels: make([]int32, x.ranks)}
+	strand := (n-p.by+x.nodes)%x.nodes*int32(len(x.taken)) + p.ring
+	for v, u := range p.Parent {
+		at := x.turn(int32(v), n)
+		if out.Parent[at] = -1; u >= 0 {
+			out.Parent[at], out.Levels[at] = x.turn(u, n), strand*x.height+p.levels[v]
+		}
+	}
+	return out
 }
 
 // outwards has each rank of a tree behind its parent.

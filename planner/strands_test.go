@@ -7,9 +7,11 @@ import (
 	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
 	"railyard/sim"
+	"railyard/topologies"
 )
 
 // Trees in strands are right, and reach what they have on paper but for filling the pipeline: whatever the graph and the
@@ -63,4 +65,43 @@ func mostInAStrand(phases []schedule.Phase) (most int) {
 		most = max(most, n)
 	}
 	return most
+}
+
+// Where a turn of the nodes leaves trees as they are, it leaves them in strands, which it takes to one another.
+func TestStrandsTurn(t *testing.T) {
+	turned := 0
+	for _, c := range []struct {
+		name  string
+		nodes int
+	}{{"nvlink-network-256", 6}, {"nvlink-network-256", 16}, {"superpod-h100", 4}, {"mi300x-node", 2}, {"dgx1-v100", 2}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.AllGather, collective.AllReduce} {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			whole, err := planner.Build(topo, spec, "packed_trees", planner.Options{Slices: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := planner.Build(topo, spec, "parallel_trees", planner.Options{Slices: 4})
+			if planner.NotApplicable(err) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schedule.Check(s, topo); err != nil {
+				t.Errorf("%s on %d nodes, %v: %v", c.name, c.nodes, kind, err)
+			}
+			if whole.TreeTurn(0) != nil {
+				if turned++; s.TreeTurn(0) == nil {
+					t.Errorf("%s on %d nodes, %v: trees turn, and not in strands", c.name, c.nodes, kind)
+				}
+			}
+		}
+	}
+	if turned < 4 {
+		t.Errorf("%d sets of trees turn", turned)
+	}
 }

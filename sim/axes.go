@@ -18,13 +18,14 @@ type nodeAxes struct {
 	dims       []int32 // outermost first
 	place      []int32 // by node: where it is in the grid (see symmetry.NewProduct)
 	along      []schedule.Along
+	turns      [][]int32 // by channel, of trees: where a turn by one node brings each phase
 	label      func(node int) int
 	asymmetric bool // nodes differ in what the schedule does
 }
 
 // newNodeAxes is nil where channels differ in their grids, or these are not of nodes.
 func newNodeAxes(y *nodeSymmetry, t *topology.Topology, s *schedule.Schedule) *nodeAxes {
-	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels, place: symmetry.InPlace(len(y.first))}
+	x := &nodeAxes{nodeSymmetry: y, channels: s.Channels, place: symmetry.InPlace(len(y.first)), turns: make([][]int32, len(s.Channels))}
 	for i := range s.Channels {
 		dims, along := x.axes(s, i)
 		if dims == nil || i > 0 && !slices.Equal(dims, x.dims) || symmetry.Radix(dims).Count() != len(y.first) {
@@ -54,6 +55,9 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 	if local == 0 {
 		return nil, nil
 	}
+	if x.turns[channel] = x.treeTurn(s, channel, local); x.turns[channel] != nil {
+		return []int32{int32(len(x.first))}, []schedule.Along{schedule.Turning}
+	}
 	dims, along := s.Axes(channel)
 	switch last := len(dims) - 1; {
 	case last == 0:
@@ -62,6 +66,17 @@ func (x *nodeAxes) axes(s *schedule.Schedule, channel int) ([]int32, []schedule.
 		return dims[:last], along[:last]
 	}
 	return nil, nil
+}
+
+// treeTurn is a channel's turn of trees (see schedule.TreeTurn) by a node of so many ranks.
+func (x *nodeAxes) treeTurn(s *schedule.Schedule, channel int, local int32) []int32 {
+	switch ch := &s.Channels[channel]; {
+	case ch.Trees == nil || ch.Trees.Local != local:
+		return nil
+	case channel > 0 && ch.SharesPrograms(&s.Channels[channel-1]):
+		return x.turns[channel-1]
+	}
+	return s.TreeTurn(channel)
 }
 
 // byTiers makes the topology's tiers of nodes the axes, if groups of the outermost one are what all channels take for nodes.

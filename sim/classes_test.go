@@ -78,3 +78,37 @@ func TestClassesAreFlat(t *testing.T) {
 		}
 	}
 }
+
+// Of trees that turn with the nodes, in whatever strands and order, the first node's ranks are compiled alone, and take as long as all.
+func TestTreesThatTurn(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		nodes     int
+		algorithm string
+	}{{"nvlink-network-256", 6, "parallel_trees"}, {"nvlink-network-256", 4, "packed_trees"}, {"superpod-h100", 4, "parallel_trees"}} {
+		topo, err := topology.Load(topologies.Source, c.name, topology.Options{Nodes: c.nodes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []collective.Kind{collective.AllGather, collective.ReduceScatter, collective.AllReduce} {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			s, err := planner.Build(topo, spec, c.algorithm, planner.Options{Slices: 3, Channels: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, topo, s, 16*units.MiB, gen.Curved())
+			one, err := sim.Compile(topo, s, line(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := sim.CompileFlat(topo, s, line(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := int64(c.nodes); one.Compiled() == 0 || one.Compiled()*n > all.Compiled() {
+				t.Errorf("%s on %d nodes, %v by %s: %d of %d operations are compiled", c.name, c.nodes, kind, c.algorithm, one.Compiled(),
+					all.Compiled())
+			}
+		}
+	}
+}

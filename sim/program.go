@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/cost"
@@ -33,9 +34,9 @@ type compiler struct {
 	hops     int // of all routes
 	orbits   orbits
 	teams    teamRoutes
-	connOf   map[connKey]int32 // of the phase at hand
-	ends     []ends            // by connection
-	receives []int32           // where laneConns has connections on which lanes receive, if some stand for others
+	connOf   []map[connKey]int32 // by phase of the channel at hand; one for all where no symmetry moves them
+	ends     []ends              // by connection
+	receives []int32             // where laneConns has connections on which lanes receive, if some stand for others
 	shape    []int32
 	sizeOf   sizeTable
 
@@ -69,9 +70,9 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 		o.router = topology.NewECMPRouter(t, 0)
 	}
 	c := &compiler{
-		Plan:    &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
-		router:  o.Routes,
-		routeOf: map[routeKey]int32{}, connOf: map[connKey]int32{},
+		Plan:     &Plan{topo: t, jobs: jobs, strands: strandsOf(jobs), profile: p, options: o, steps: -1},
+		router:   o.Routes,
+		routeOf:  map[routeKey]int32{},
 		progSeqs: map[int32][]sequence{}, turned: map[turnKey]*turnedProgram{},
 		peers: make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
 	}
@@ -138,8 +139,15 @@ func (c *compiler) expand() error {
 		}
 		phases := c.channel(int32(ch)).Phases
 		ranks, times := c.representatives(ch)
+		stay := c.symmetry == nil || c.symmetry.back[ch] == nil
+		c.connOf = slices.Repeat([]map[connKey]int32{{}}, len(phases))
+		for ph := 0; ph < len(phases) && !stay; ph++ {
+			c.connOf[ph] = map[connKey]int32{}
+		}
 		for ph := range phases { // neighbours of a phase lie side by side
-			clear(c.connOf)
+			if stay {
+				clear(c.connOf[ph])
+			}
 			if err := c.findTeams(int(s.channel), ph, ranks); err != nil {
 				return err
 			}
@@ -299,13 +307,14 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 	if out {
 		key = connKey{l.rank, peer}
 	}
-	times := l.times
+	times, phase := l.times, l.phase
 	if c.symmetry != nil {
+		phase = c.symmetry.phase(l.channel, phase, key.src)
 		var count int32
 		key.src, key.dst, count = c.symmetry.canonical(key.src, key.dst)
 		times = count * c.symmetry.multiplicity(key.src) * c.channelsOf(l.channel)
 	}
-	k, ok := c.connOf[key]
+	k, ok := c.connOf[phase][key]
 	if !ok {
 		r, err := c.route(key, l.channel, times)
 		if err != nil {
@@ -315,8 +324,8 @@ func (c *compiler) connect(l *lane, peer int32, out bool) (int32, error) {
 		if most := c.options.Connections; most > 0 && len(c.conns) >= most {
 			return 0, ErrTooLong
 		}
-		c.connOf[key] = k
-		c.conns = appended(c.conns, conn{route: r, channel: l.channel, phase: l.phase, receiver: -1, sibling: -1, times: times})
+		c.connOf[phase][key] = k
+		c.conns = appended(c.conns, conn{route: r, channel: l.channel, phase: phase, receiver: -1, sibling: -1, times: times})
 		c.ends = appended(c.ends, ends{})
 	}
 	return k, nil

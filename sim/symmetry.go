@@ -24,6 +24,8 @@ type nodeSymmetry struct {
 	first []int32 // by node: its first rank
 	times []int32 // by channel: how many equal ones it stands for; 0: another stands for it
 	joins bool    // peers may be equivalent
+	// By channel, and how far nodes turn: where each phase comes from; nil: they stay. Those that do not are of one ring of nodes.
+	back [][][]int32
 }
 
 // findSymmetry is nil where the schedule's or the topology's structure shows none. Of a plan that differs in slices alone, if there is one,
@@ -42,6 +44,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	}
 	if like != nil && like.symmetry != nil {
 		y.Symmetry, y.joins = like.symmetry.Symmetry, like.symmetry.joins
+		y.back = slices.Repeat(like.symmetry.back[:1], len(s.Channels))
 		return y
 	}
 	x := newNodeAxes(y, t, s)
@@ -73,7 +76,26 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	if y.Symmetry == nil {
 		return nil
 	}
+	for _, turn := range x.turns {
+		y.back = append(y.back, turnedBack(turn, len(y.first)))
+	}
 	return y
+}
+
+// turnedBack says by how far nodes turn where phases come from, which a turn by one brings to others.
+func turnedBack(turn []int32, nodes int) [][]int32 {
+	if turn == nil {
+		return nil
+	}
+	out := [][]int32{symmetry.InPlace(len(turn))}
+	for n := 1; n < nodes; n++ {
+		next := make([]int32, len(turn))
+		for p, q := range turn {
+			next[q] = out[n-1][p]
+		}
+		out = append(out, next)
+	}
+	return out
 }
 
 // bearsOut asks programs whether permutations along one axis leave the schedule as it is. Of what others leave, which are known to,
@@ -93,7 +115,7 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 		if c > 0 && x.channels[c].SharesPrograms(&x.channels[c-1]) {
 			continue
 		}
-		if times > 0 && !programs.BearsOut(c, x.asked(whole, axes, axis, c), moves) {
+		if times > 0 && !programs.BearsOut(c, x.asked(whole, axes, axis, c), moves, x.turns[c]) {
 			return false
 		}
 	}
@@ -103,6 +125,8 @@ func (x *nodeAxes) bearsOut(programs *schedule.Expander, whole *topology.Symmetr
 // asked are the ranks whose programs in a channel bear out permutations along an axis for all.
 func (x *nodeAxes) asked(whole *topology.Symmetry, axes []symmetry.Group, axis, channel int) []int32 {
 	switch {
+	case x.turns[channel] != nil:
+		return x.ranks(whole)
 	case !x.asymmetric:
 		return slices.DeleteFunc(x.ranks(whole), func(r int32) bool { return r != x.first[x.node[r]] })
 	case axis == 0:
@@ -185,6 +209,14 @@ func (y *nodeSymmetry) canonical(src, dst int32) (from, to, count int32) {
 	a, b := y.node[src], y.node[dst]
 	second, n := y.Pair(int(a), int(b))
 	return y.representative(src), y.first[second] + dst - y.first[b], int32(n)
+}
+
+// phase is where one comes when its sender goes to the first of its orbit.
+func (y *nodeSymmetry) phase(channel, phase, src int32) int32 {
+	if back := y.back[channel]; back != nil {
+		return back[y.node[src]][phase]
+	}
+	return phase
 }
 
 // spread gives all ranks what those send that stand for them.

@@ -26,7 +26,7 @@ func TestProgramsBearOutClaims(t *testing.T) {
 						return r
 					})
 				}
-				if asked[along[a]]++; !NewExpander(c.s).BearsOut(ch, []int32{0}, moves) {
+				if asked[along[a]]++; !NewExpander(c.s).BearsOut(ch, []int32{0}, moves, nil) {
 					t.Errorf("%s, channel %d, axis %d of %v: claims %d, which its programs do not bear out", c.name, ch, a, dims, along[a])
 				}
 			}
@@ -57,7 +57,7 @@ func TestProgramsThatDoNotBearOut(t *testing.T) {
 		s := exchangeOfAll(4)
 		s.Channels[0].Phases[0].Ops[1] = c.edit(slices.Clone(s.Channels[0].Phases[0].Ops[1]))
 		turn := func(r int32) int32 { return (r + 1) % 4 }
-		if got := NewExpander(s).BearsOut(0, c.ranks, []func(int32) int32{turn}); got != c.want {
+		if got := NewExpander(s).BearsOut(0, c.ranks, []func(int32) int32{turn}, nil); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

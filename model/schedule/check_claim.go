@@ -12,6 +12,7 @@ type relabelling struct {
 	rank   func(rank int32) int32
 	chunk  func(place int32) int32 // nil: how many chunks there are is all that counts, as for time
 	copies int64                   // how many places each copy of scratch has
+	phase  []int32                 // where each phase of the channel comes; nil: it stays
 	sets   map[ChunkSet]uint64     // what is known of sets of places
 	wild   bool                    // one of these is in no order, or in several copies: what is moved cannot be followed
 }
@@ -20,15 +21,15 @@ func stay(x int32) int32 { return x }
 
 // BearsOut reports whether permutations of all ranks make of some ranks' programs in a channel those of the ranks that they
 // bring them to, as far as time goes: the same operations on as many chunks with the peers that they bring peers to, sends
-// that follow one another, and receives, in any order.
-func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32) int32) bool {
+// that follow one another, and receives, in any order. phases are where each of them brings each phase; nil: where it is.
+func (x *Expander) BearsOut(channel int, ranks []int32, moves []func(rank int32) int32, phases []int32) bool {
 	by := make([]relabelling, len(moves))
 	for i, to := range moves {
 		table := make([]int32, x.s.Spec.Ranks) // looked up once for each operation
 		for r := range table {
 			table[r] = to(int32(r))
 		}
-		by[i].rank = func(rank int32) int32 { return table[rank] }
+		by[i].rank, by[i].phase = func(rank int32) int32 { return table[rank] }, phases
 	}
 	return x.bearsOut(channel, ranks, relabelling{rank: stay}, by)
 }
@@ -45,7 +46,11 @@ func (x *Expander) outlines(ops *[]Op, channel int, rank int32, ways ...*relabel
 	for p := range x.s.Channels[channel].Phases {
 		*ops = x.AppendProgram((*ops)[:0], channel, p, int(rank))
 		for i, m := range ways {
-			out[i] = symmetry.Mix(out[i], m.outline(*ops))
+			at := p
+			if m.phase != nil {
+				at = int(m.phase[p])
+			}
+			out[i] += symmetry.Mix(uint64(at), m.outline(*ops))
 		}
 	}
 	return out
@@ -89,7 +94,7 @@ func (m *moves) bearsOut(x *Expander, channel int, d symmetry.Digit) bool {
 
 func (m *moves) relabelling(by int32) relabelling {
 	return relabelling{func(rank int32) int32 { return m.rank(rank, by) }, func(place int32) int32 { return m.chunk(place, by) },
-		int64(m.chunks), map[ChunkSet]uint64{}, false}
+		int64(m.chunks), nil, map[ChunkSet]uint64{}, false}
 }
 
 // outline is a hash of a program, relabelled. As far as time goes, sends that follow one another, and

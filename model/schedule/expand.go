@@ -50,12 +50,10 @@ func newExpander(s *Schedule, sketched []bool) *Expander {
 		if ch.Kinds != nil {
 			x.kinds[c] = newKindMoves(ch.Kinds)
 		}
-		for p, ph := range ch.Phases {
-			if ph.Gen == GenTrees {
-				x.trees[c][p] = trees.programs(&ph)
-				continue
-			}
-			if ph.Groups.List != nil {
+		for p := range ch.Phases {
+			if ph := &ch.Phases[p]; ph.Gen == GenTrees {
+				x.trees[c][p] = trees.programs(ph)
+			} else if ph.Groups.List != nil {
 				x.index[c][p] = indexGroups(ph.Groups.List, s.Spec.Ranks)
 			}
 		}

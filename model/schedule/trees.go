@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 
 	"railyard/model/collective"
@@ -24,6 +25,20 @@ func (t *Tree) levels(up bool) []int32 {
 		return t.Levels
 	}
 	return depths(t.Parents(up))
+}
+
+// begins is the level of its first hops down.
+func (t *Tree) begins() int32 {
+	first := int32(math.MaxInt32)
+	for v, level := range t.Levels {
+		if int32(v) != t.Root {
+			first = min(first, level)
+		}
+	}
+	if t.Levels == nil {
+		return 1
+	}
+	return first
 }
 
 // Parents are those of a tree: as sums go up it, or as data go down.
@@ -100,7 +115,9 @@ type treePhases struct {
 	high     int         // the height of the highest
 	sketched []bool      // by rank, of a sketch: its programs are asked for; nil: all, in order
 	chunks   []ChunkSet
-	hops     []joint // of the level at hand
+	hops     [][]levelHop // by rank, ascending, where phases take levels
+	rooted   [][]int32    // by rank: its trees
+	begins   []int32      // by tree: its first level down
 }
 
 func newTreePhases(trees *Trees, ranks int, sketched []bool) *treePhases {
@@ -144,9 +161,10 @@ func treePhasesOf(trees *Trees, ranks int, up bool, sketched []bool) *treePhases
 // pieces is in how many a tree's chunks are cut.
 func (t *Trees) pieces() int { return max(int(t.Pieces), 1) }
 
-// treePrograms are those of a phase: of all ranks, or how to write each of them.
+// treePrograms are those of a phase: how to write each rank's.
 type treePrograms struct {
-	all     [][]Op
+	*treePhases
+	ph      *Phase
 	ordered *orderedTrees
 }
 
@@ -154,24 +172,25 @@ func (p *treePrograms) append(dst []Op, rank int) []Op {
 	if p.ordered != nil {
 		return p.ordered.append(dst, rank)
 	}
-	return append(dst, p.all[rank]...)
+	return p.appendLevel(dst, p.ph, int32(rank))
 }
 
 // programs are those of all ranks in a phase.
 func (b *treePhases) programs(ph *Phase) treePrograms {
-	switch {
-	case ph.Level == 0:
+	if ph.Level == 0 {
 		return treePrograms{ordered: b.ordered(ph)}
-	case ph.Op == collective.ReduceScatter:
-		return treePrograms{all: b.sums.ofLevel(ph)}
 	}
-	return treePrograms{all: b.ofLevel(ph)}
+	if ph.Op == collective.ReduceScatter {
+		b = b.sums
+	}
+	if b.hops == nil {
+		b.indexHops()
+	}
+	return treePrograms{treePhases: b, ph: ph}
 }
 
-// leaves reports whether nobody asks for the programs of a hop's ends.
-func (b *treePhases) leaves(from, to int32) bool {
-	return b.sketched != nil && !b.sketched[from] && !b.sketched[to]
-}
+// leaves reports whether nobody asks for a rank's programs.
+func (b *treePhases) leaves(rank int32) bool { return b.sketched != nil && !b.sketched[rank] }
 
 // depths counts the hops from the root to each rank.
 func depths(parent RankList) []int32 {

@@ -39,32 +39,65 @@ func (m *joint) places(o *joint) int {
 	return cmp.Or(cmp.Compare(m.src, o.src), cmp.Compare(m.own, o.own), cmp.Compare(m.dst, o.dst), cmp.Compare(m.set.First, o.set.First))
 }
 
-// ofLevel are the programs of all ranks in a phase of one level.
-func (b *treePhases) ofLevel(ph *Phase) [][]Op {
-	hops := b.hops[:0]
-	sums := ph.Op == collective.ReduceScatter
+// levelHop is a hop of a tree to a rank.
+type levelHop struct{ level, tree, to int32 }
+
+// indexHops finds those of ranks whose programs are asked for, by level.
+func (b *treePhases) indexHops() {
+	b.hops, b.rooted = make([][]levelHop, b.ranks), make([][]int32, b.ranks)
 	for i := range b.List {
-		for v, p := range b.List[i].Parents(sums) {
-			switch {
-			case p < 0 || b.level[i][v] != int32(ph.Level) || b.leaves(p, int32(v)):
-			case sums:
-				hops = append(hops, b.sumHop(i, int32(v), p))
-			case p == b.List[i].Root:
-				hops = append(hops, joint{p, int32(v), int32(i), ph.Src, Output, Output, b.chunks[i]})
-			default:
-				hops = append(hops, joint{p, int32(v), int32(i), Output, Output, Output, b.chunks[i]})
+		root := b.List[i].Root
+		b.rooted[root], b.begins = append(b.rooted[root], int32(i)), append(b.begins, b.List[i].begins())
+		for v, u := range b.List[i].Parents(b.up) {
+			h := levelHop{b.level[i][v], int32(i), int32(v)}
+			for _, r := range []int32{int32(v), u} {
+				if u >= 0 && !b.leaves(r) {
+					b.hops[r] = append(b.hops[r], h)
+				}
 			}
 		}
 	}
-	b.hops = hops
-	own := make([][]ChunkSet, b.ranks) // what a rank has to copy
-	if !sums && ph.Level == 1 && ph.Src == Input {
-		own = b.own()
+	for _, hops := range b.hops {
+		slices.SortStableFunc(hops, func(x, y levelHop) int { return cmp.Compare(x.level, y.level) })
+	}
+}
+
+// copied are the chunks of the trees of a rank that begin in a phase, neighbouring ones as one, if they are copied there.
+func (b *treePhases) copied(ph *Phase, rank int32) []ChunkSet {
+	if ph.Op != collective.AllGather || ph.Src != Input {
+		return nil
+	}
+	var out []ChunkSet
+	for _, i := range b.rooted[rank] {
+		if b.begins[i] == int32(ph.Level) {
+			out = append(out, b.chunks[i])
+		}
+	}
+	return neighbours(out)
+}
+
+// appendLevel appends a rank's program in a phase of one level.
+func (b *treePhases) appendLevel(dst []Op, ph *Phase, rank int32) []Op {
+	sums, all := ph.Op == collective.ReduceScatter, b.hops[rank]
+	first, _ := slices.BinarySearchFunc(all, int32(ph.Level), func(h levelHop, level int32) int { return cmp.Compare(h.level, level) })
+	var hops []joint
+	for _, h := range all[first:] {
+		if h.level != int32(ph.Level) {
+			break
+		}
+		switch p := b.List[h.tree].Parents(b.up)[h.to]; {
+		case sums:
+			hops = append(hops, b.sumHop(int(h.tree), h.to, p))
+		case p == b.List[h.tree].Root:
+			hops = append(hops, joint{p, h.to, h.tree, ph.Src, Output, Output, b.chunks[h.tree]})
+		default:
+			hops = append(hops, joint{p, h.to, h.tree, Output, Output, Output, b.chunks[h.tree]})
+		}
 	}
 	if b.Join {
 		hops = join(hops, b.Early)
 	}
-	return b.spellOut(hops, sums, own)
+	return b.spellOut(dst, hops, rank, sums, b.copied(ph, rank))
 }
 
 // sumHop is the hop of a tree's sum from a child to its parent: the first is added to the
@@ -93,66 +126,51 @@ func (b *treePhases) sumHop(tree int, child, parent int32) joint {
 	return m
 }
 
-// spellOut makes the programs of messages, with copies in between: sends come before receives,
-// so that nobody waits for others before it sends.
-func (b *treePhases) spellOut(list []joint, sums bool, copies [][]ChunkSet) [][]Op {
-	count := make([]int, b.ranks)
-	for r := range count {
-		count[r] = len(copies[r])
-	}
-	for i := range list {
-		count[list[i].from]++
-		count[list[i].to]++
-	}
-	out := make([][]Op, b.ranks)
-	for r, n := range count {
-		out[r] = make([]Op, 0, n)
-	}
-	b.sort(list, func(m joint) (rank, peer int32) { return m.from, m.to }, !sums)
+// spellOut appends the program of a rank's messages, with copies in between: sends come before receives, so that nobody waits for others
+// before it sends. They are put in an order that looks the same from each rank, and for the messages of a connection the same from both its
+// ends.
+func (b *treePhases) spellOut(dst []Op, list []joint, rank int32, sums bool, copies []ChunkSet) []Op {
+	b.sort(list, rank, !sums)
 	for _, m := range list {
-		out[m.from] = append(out[m.from], Op{Kind: Send, Peer: m.to, Src: Loc{m.src, m.set}})
-	}
-	for r, sets := range copies {
-		for _, set := range sets {
-			out[r] = append(out[r], Op{Kind: Copy, Peer: -1, Src: Loc{Input, set}, Dst: Loc{Output, set}})
+		if m.from == rank {
+			dst = append(dst, Op{Kind: Send, Peer: m.to, Src: Loc{m.src, m.set}})
 		}
 	}
-	b.sort(list, func(m joint) (rank, peer int32) { return m.to, m.from }, sums)
-	for _, m := range list {
-		op := Op{Kind: Recv, Peer: m.from, Dst: Loc{m.dst, m.set}}
-		if sums {
-			op.Kind, op.Src = RecvReduce, Loc{m.own, m.set}
-		}
-		out[m.to] = append(out[m.to], op)
+	for _, set := range copies {
+		dst = append(dst, Op{Kind: Copy, Peer: -1, Src: Loc{Input, set}, Dst: Loc{Output, set}})
 	}
-	return out
+	b.sort(list, rank, sums)
+	for _, m := range list {
+		switch {
+		case m.to != rank:
+		case sums:
+			dst = append(dst, Op{Kind: RecvReduce, Peer: m.from, Src: Loc{m.own, m.set}, Dst: Loc{m.dst, m.set}})
+		default:
+			dst = append(dst, Op{Kind: Recv, Peer: m.from, Dst: Loc{m.dst, m.set}})
+		}
+	}
+	return dst
 }
 
-// sort puts what ranks send or receive in an order that looks the same from each of them, and for
-// the messages of a connection the same from both its ends: by how far ahead the peer lies and,
-// before that where the ranks are parents, how far the tree's root is ahead of the parent. Equal
-// programs fold in the simulator, and nobody is served first by all. Joined messages have several
-// roots.
-func (b *treePhases) sort(list []joint, ends func(joint) (rank, peer int32), parents bool) {
-	if b.sketched != nil { // in which it makes no difference
-		return
-	}
+// sort puts what a rank sends or receives in order: by how far ahead the peer lies and, before that where the ranks are parents, how far
+// the tree's root is ahead of the parent. Equal programs fold in the simulator, and nobody is served first by all. Joined messages have
+// several roots.
+func (b *treePhases) sort(list []joint, rank int32, parents bool) {
 	slices.SortStableFunc(list, func(x, y joint) int {
-		r, p := ends(x)
-		o, q := ends(y)
-		if r != o {
-			return cmp.Compare(r, o)
-		}
-		near := cmp.Compare(b.ahead(r, p), b.ahead(r, q))
+		p, q := x.peer(rank), y.peer(rank)
+		near := cmp.Compare(b.ahead(rank, p), b.ahead(rank, q))
 		switch {
 		case b.Join:
 			return near
 		case parents:
-			return cmp.Or(b.compare(r, x.tree, y.tree), near)
+			return cmp.Or(b.compare(rank, x.tree, y.tree), near)
 		}
 		return cmp.Or(near, b.compare(p, x.tree, y.tree))
 	})
 }
+
+// peer is the other end of a rank's message.
+func (m *joint) peer(rank int32) int32 { return m.from + m.to - rank }
 
 // compare orders trees by how far their roots are ahead of a parent.
 func (b *treePhases) compare(parent, x, y int32) int {

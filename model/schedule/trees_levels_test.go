@@ -228,7 +228,7 @@ func TestCopiesOfAChannelAreExpandedOnce(t *testing.T) {
 	s.Channels[1].Slices = 5
 	x := NewExpander(s)
 	for p := range s.Channels[0].Phases {
-		if &x.trees[0][p].all[0] != &x.trees[1][p].all[0] {
+		if x.trees[0][p].treePhases != x.trees[1][p].treePhases {
 			t.Errorf("phase %d is expanded twice", p)
 		}
 	}

@@ -108,7 +108,7 @@ func (b *treePhases) ordered(ph *Phase) *orderedTrees {
 		o.size = append(o.size, b.List[i].Weight/int32(o.pieces))
 	}
 	for r, ends := range b.Ends(ph.Op, b.ranks) {
-		if b.leaves(int32(r), int32(r)) {
+		if b.leaves(int32(r)) {
 			continue
 		}
 		w := pieceWriter{treePhases: b, rank: int32(r), ends: ends, order: &o.orders[r], from: ph.Src, size: o.size}
