@@ -38,7 +38,7 @@ func TestKernelsCompile(t *testing.T) {
 	}
 }
 
-// TestMessagesArrive runs the kernels of messages on the CPU, a thread for each GPU thread, for
+// TestMessagesArrive runs the kernels of messages on the CPU, a fiber for each GPU thread, for
 // three GPUs: what they send arrives, launch after launch, in both halves of the inboxes.
 func TestMessagesArrive(t *testing.T) {
 	gxx, err := exec.LookPath("g++")
@@ -48,7 +48,7 @@ func TestMessagesArrive(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "messages")
 	for _, cmd := range []*exec.Cmd{
 		exec.CommandContext(t.Context(), gxx, "-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-Wno-maybe-uninitialized",
-			"-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc"), "-lpthread"),
+			"-DPEERS=2", "-o", program, filepath.Join("testdata", "messages.cc")),
 		exec.CommandContext(t.Context(), program, strconv.Itoa(long.Or(6, 1))),
 	} {
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,14 +1,15 @@
-// As much of CUDA as kernels.cu uses, on the CPU: a thread for each GPU thread, blocks and
-// warps with barriers.
+// As much of CUDA as kernels.cu uses, on the CPU: a fiber for each GPU thread, blocks and
+// warps with meetings.
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
+#include <memory>
 #include <vector>
+
+#include "../../cuda/kernel/src/fibers.hpp"
 
 #define __device__
 #define __global__
@@ -28,13 +29,21 @@ using std::min;
 
 // Group is threads that wait for one another.
 struct Group {
-	std::barrier<> meet;
+	fibers::Meeting meet;
 	std::atomic<int> any[2] = {};
 	explicit Group(int n) : meet(n) {}
 };
-inline thread_local uint3 threadIdx, blockIdx, blockDim, gridDim;
-inline thread_local Group *block_group, *warp_group;
-inline thread_local unsigned block_turn, warp_turn;
+// Place is who a thread is.
+struct Place {
+	uint3 thread, block, threads, blocks;
+	Group *block_group, *warp_group;
+	unsigned block_turn = 0, warp_turn = 0;
+};
+inline Place &place() { return *(Place *)fibers::own(); }
+#define threadIdx (place().thread)
+#define blockIdx (place().block)
+#define blockDim (place().threads)
+#define gridDim (place().blocks)
 
 inline bool any_of(Group *g, unsigned &turn, bool v)
 {
@@ -47,34 +56,23 @@ inline bool any_of(Group *g, unsigned &turn, bool v)
 	g->meet.arrive_and_wait();
 	return out;
 }
-inline void __syncthreads() { block_group->meet.arrive_and_wait(); }
-inline bool __syncthreads_or(bool v) { return any_of(block_group, block_turn, v); }
-inline void __syncwarp() { warp_group->meet.arrive_and_wait(); }
-inline bool __any_sync(unsigned, bool v) { return any_of(warp_group, warp_turn, v); }
+inline void __syncthreads() { place().block_group->meet.arrive_and_wait(); }
+inline bool __syncthreads_or(bool v) { return any_of(place().block_group, place().block_turn, v); }
+inline void __syncwarp() { place().warp_group->meet.arrive_and_wait(); }
+inline bool __any_sync(unsigned, bool v) { return any_of(place().warp_group, place().warp_turn, v); }
 
 inline unsigned long long now()
 {
-	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+	return fibers::pass(), 16 * fibers::clock(); // a turn counts as so long
 }
 inline void put(unsigned *p, unsigned v, bool) { std::atomic_ref(*p).store(v); }
 inline unsigned get(const unsigned *p, bool)
 {
-	std::this_thread::yield();
+	fibers::pass();
 	return std::atomic_ref(*const_cast<unsigned *>(p)).load();
 }
-// Words are stored and loaded one by one, in an order that shows who relies on 16 bytes at once
-// only where the data are not their own flags.
-inline std::atomic<int> lock16[64];
-struct Hold {
-	std::atomic<int> &l;
-	explicit Hold(const void *p) : l(lock16[(uintptr_t)p / 16 % 64])
-	{
-		for (int free = 0; !l.compare_exchange_weak(free, 1); free = 0) std::this_thread::yield();
-	}
-	~Hold() { l = 0; }
-};
-inline uint4 load16(const uint4 *p) { std::this_thread::yield(); Hold h(p); return *p; }
-inline void store16(uint4 *p, uint4 v) { Hold h(p); *p = v; }
+inline uint4 load16(const uint4 *p) { return fibers::pass(), *p; }
+inline void store16(uint4 *p, uint4 v) { *p = v; }
 // A line's flag is stored last and loaded first.
 inline void line_store(uint4 *p, uint4 v, bool last, bool active)
 {

@@ -12,25 +12,27 @@ struct GPU {
 	std::vector<u32> flags, counters;
 };
 
-// launch runs a kernel's blocks on a GPU, to the end.
+std::vector<std::unique_ptr<Group>> groups;
+std::vector<std::unique_ptr<Place>> places;
+
+// launch adds a kernel's blocks on a GPU to those that run next.
 void launch(Kernel k, const Args &a, int blocks, int threads)
 {
-	std::vector<std::thread> all;
-	std::vector<Group *> groups;
 	for (int b = 0; b < blocks; b++) {
-		groups.push_back(new Group(threads));
-		Group *block = groups.back(), *warp = nullptr;
+		Group *block = groups.emplace_back(new Group(threads)).get(), *warp = nullptr;
 		for (int t = 0; t < threads; t++) {
-			if (t % 32 == 0) groups.push_back(warp = new Group(32));
-			all.emplace_back([=] {
-				threadIdx = {(unsigned)t, 0, 0}, blockIdx = {(unsigned)b, 0, 0}, blockDim = {(unsigned)threads, 1, 1}, gridDim = {(unsigned)blocks, 1, 1};
-				block_group = block, warp_group = warp, block_turn = warp_turn = 0;
-				k(a);
-			});
+			if (t % 32 == 0) warp = groups.emplace_back(new Group(32)).get();
+			places.emplace_back(new Place{{(unsigned)t, 0, 0}, {(unsigned)b, 0, 0}, {(unsigned)threads, 1, 1}, {(unsigned)blocks, 1, 1}, block, warp});
+			fibers::add(places.back().get(), [=] { k(a); });
 		}
 	}
-	for (auto &t : all) t.join();
-	for (auto g : groups) delete g;
+}
+
+// run runs what was launched, to the end.
+void run()
+{
+	fibers::run();
+	groups.clear(), places.clear();
 }
 
 struct Case {
@@ -68,7 +70,7 @@ bool accesses()
 		for (a.first = 16; a.first <= 4096; a.first *= 4)
 			for (a.warmup = oneAfterAnother; a.warmup <= scattered; a.warmup++) {
 				std::fill(dst.begin(), dst.end(), uint4{});
-				launch(placed, a, 2, 64);
+				launch(placed, a, 2, 64), run();
 				const Pieces x(a);
 				std::vector<bool> taken(src.size());
 				for (size_t i = 0; i < bytes / 16; i++) {
@@ -80,7 +82,7 @@ bool accesses()
 			}
 		for (a.first = 1; a.first <= 8; a.first *= 2) {
 			std::fill(dst.begin(), dst.end(), uint4{});
-			launch(placed_misaligned, a, 2, 64);
+			launch(placed_misaligned, a, 2, 64), run();
 			const char *from = (const char *)src.data() + (a.mode ? 0 : a.first), *to = (const char *)dst.data() + (a.mode ? a.first : 0);
 			if (memcmp(from, to, bytes)) return printf("%u bytes off 16, mode %u: something else arrived\n", a.first, a.mode), false;
 		}
@@ -121,25 +123,23 @@ int main(int argc, char **argv)
 				for (int b = 0; b < blocks; b++) g.counters[b * flagLine + 1] = ROUNDS * c.counts;
 			}
 			for (int l = 0; l < LAUNCHES; l++) {
-				std::vector<std::thread> hosts;
 				const int last = c.cast ? c.peers : GPUS - 1;
-				for (int g = 0; g <= last; g++)
-					hosts.emplace_back([&, g, l] {
-						float *src = (float *)gpus[g].src.data();
-						for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
-						Args a = {};
-						a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
-						a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 300'000'000'000ull; // longer than a busy machine lets threads stand
-						for (int p = 0; p < (int)a.peers; p++) {
-							const int other = p < g ? p : p + 1; // in order, the root first
-							const int to = c.cast ? other : (g + p + 1) % GPUS, from = c.cast ? other : (g - p - 1 + GPUS) % GPUS;
-							auto box = [&](int at, int by) { return (u64)(gpus[at].inbox.data() + by * most); };
-							auto flags = [&](int at, int by) { return (u64)(gpus[at].flags.data() + by * blocks * flagLine); };
-							a.peer[p] = {box(g, from), c.pull || (c.relay && from == 0) ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
-						}
-						launch(c.kernel, a, blocks, threads);
-					});
-				for (auto &h : hosts) h.join();
+				for (int g = 0; g <= last; g++) {
+					float *src = (float *)gpus[g].src.data();
+					for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
+					Args a = {};
+					a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
+					a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 300'000'000'000ull; // longer than a busy machine lets threads stand
+					for (int p = 0; p < (int)a.peers; p++) {
+						const int other = p < g ? p : p + 1; // in order, the root first
+						const int to = c.cast ? other : (g + p + 1) % GPUS, from = c.cast ? other : (g - p - 1 + GPUS) % GPUS;
+						auto box = [&](int at, int by) { return (u64)(gpus[at].inbox.data() + by * most); };
+						auto flags = [&](int at, int by) { return (u64)(gpus[at].flags.data() + by * blocks * flagLine); };
+						a.peer[p] = {box(g, from), c.pull || (c.relay && from == 0) ? (u64)gpus[from].src.data() : box(to, g), flags(g, from), flags(to, g)};
+					}
+					launch(c.kernel, a, blocks, threads);
+				}
+				run();
 				if (abort) return printf("%s, %zu bytes, launch %d: a flag did not come\n", c.name, bytes, l), 1;
 				const size_t n = bytes / 4;
 				for (int g = 1; c.relay && g <= last; g++)

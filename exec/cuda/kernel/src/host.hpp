@@ -1,12 +1,11 @@
-// The primitives on the CPU: a thread for each GPU thread, so that ThreadSanitizer sees
+// The primitives on the CPU: a fiber for each GPU thread, so that ThreadSanitizer sees
 // every race that the operations' protocol leaves. Data accesses are plain, flags and
 // packets atomic; release and acquire are operations, since fences are not modelled.
 #pragma once
 
 #include <atomic>
-#include <barrier>
-#include <chrono>
-#include <thread>
+
+#include "fibers.hpp"
 
 #define DEV inline
 #define APART inline
@@ -19,17 +18,17 @@ typedef const u64 *Words, *Refs; // a plan, and an operation's references
 // Warp is sixteen threads that go on together; votes of three rounds take turns.
 constexpr u32 LANES = 16;
 struct Warp {
-    std::barrier<> barrier{LANES};
+    fibers::Meeting barrier{LANES};
     std::atomic<u32> votes[3] = {};
 };
 
 struct Place {
     u32 thread, threads, block;
-    std::barrier<> *barrier;
+    fibers::Meeting *barrier;
     Warp *warp;
     u32 round;
 };
-inline thread_local Place here;
+#define here (*(Place *)fibers::own())
 
 DEV u32 thread() { return here.thread; }
 DEV u32 threads() { return here.threads; }
@@ -64,7 +63,7 @@ template <class T> DEV T ld1(const void *p) { return *(const T *)p; }
 template <class T> DEV void st1(void *p, T v) { *(T *)p = v; }
 
 DEV std::atomic<u64> &word(const void *p) { return *(std::atomic<u64> *)p; }
-DEV u64 flag_acquire(const u64 *p) { return std::this_thread::yield(), word(p).load(std::memory_order_acquire); }
+DEV u64 flag_acquire(const u64 *p) { return fibers::pass(), word(p).load(std::memory_order_acquire); }
 // Relaxed flags carry what was there before the kernel began, which on the GPU the
 // kernel's start makes visible; here the flag has to.
 DEV u64 flag_relaxed(const u64 *p) { return flag_acquire(p); }
@@ -78,7 +77,7 @@ DEV void packet_store(void *p, u32 a, u32 b, u32 flag)
 }
 DEV Vec packet_load(const void *p)
 {
-    std::this_thread::yield();
+    fibers::pass();
     const u64 a = word(p).load(std::memory_order_relaxed), b = word((char *)p + 8).load(std::memory_order_relaxed);
     return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
 }
@@ -87,7 +86,7 @@ DEV Vec packet_load(const void *p)
 // said with release and acquire.
 DEV Vec words_load(const void *p)
 {
-    std::this_thread::yield();
+    fibers::pass();
     const u64 a = word(p).load(std::memory_order_acquire), b = word((char *)p + 8).load(std::memory_order_acquire);
     return Vec{(u32)a, (u32)(a >> 32), (u32)b, (u32)(b >> 32)};
 }
@@ -117,7 +116,7 @@ DEV void line_store(void *p, Vec v, bool last, bool active)
 DEV Vec line_load(const void *p, bool last, bool active)
 {
     Vec v = {};
-    std::this_thread::yield();
+    fibers::pass();
     if (active && last) v = load_both(p);
     together();
     if (active && !last) v = load_both(p);
@@ -129,7 +128,8 @@ DEV void let_next_kernel_start() {}
 
 DEV void pin(u64) {}
 
-DEV u64 now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+// A turn counts as so long.
+DEV u64 now_ns() { return fibers::pass(), 16 * fibers::clock(); }
 DEV u32 host_word(const u32 *p) { return ((std::atomic<u32> *)p)->load(); }
 DEV bool claim(u32 *p)
 {

@@ -1,4 +1,4 @@
-// Runs a program on CPU threads: for the test that has g++ and ThreadSanitizer. Input is
+// Runs a program on the CPU: for the test that has g++ and ThreadSanitizer. Input is
 // one file: numbers, then for each rank its plan; output are the ranks' output buffers,
 // epoch by epoch.
 #include "plan.cuh"
@@ -131,17 +131,15 @@ int main(int argc, char **argv)
         params[r].jitter_ns = h.jitter_ns, params[r].advance = 1;
     }
     // A rank's blocks start an epoch together, as kernels of a stream do; ranks run ahead.
-    std::vector<std::thread> pool;
     const u32 blocks = h.lanes * h.instances;
     std::vector<std::vector<char>> outputs(h.ranks * h.epochs);
     for (u32 r = 0; r < h.ranks; r++) {
-        auto *kernel = new std::barrier<>(blocks * h.threads);
+        auto *kernel = new fibers::Meeting(blocks * h.threads);
         for (u32 b = 0; b < blocks; b++) {
-            auto *barrier = new std::barrier<>(h.threads);
+            auto *barrier = new fibers::Meeting(h.threads);
             auto *warps = new std::vector<Warp>(h.threads / LANES + 1);
             for (u32 t = 0; t < h.threads; t++) {
-                pool.emplace_back([&, r, b, t, kernel, barrier, warps] {
-                    here = Place{t, h.threads, b, barrier, &(*warps)[t / LANES], 0};
+                fibers::add(new Place{t, h.threads, b, barrier, &(*warps)[t / LANES], 0}, [&, r, b, t, kernel] {
                     const bool first = b == 0 && t == 0;
                     char *in = (char *)all.base[r * BUFFERS + INPUT], *out = (char *)all.base[r * BUFFERS + OUTPUT];
                     for (u32 e = 0; e < h.epochs; e++) {
@@ -163,7 +161,7 @@ int main(int argc, char **argv)
             }
         }
     }
-    for (auto &t : pool) t.join();
+    fibers::run();
     check_guards();
     if (report.claimed) {
         fprintf(stderr, "deadline: rank %u block %u operation %u slice %u peer %u kind %u line %u want %llu got %llu\n", report.rank, report.block, report.op,
