@@ -2,7 +2,10 @@ package gpu_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +23,21 @@ func get(t *testing.T, name string) *gpu.GPU {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// TestNamesAreTheFiles: the names that are read without the rest are those of the GPUs that are read.
+func TestNamesAreTheFiles(t *testing.T) {
+	data, err := os.ReadFile("gpus.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := gpu.Parse("gpus.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Sorted(maps.Keys(all)); !slices.Equal(gpu.Names(), want) {
+		t.Errorf("%v, want %v", gpu.Names(), want)
+	}
 }
 
 // TestNoWorkBeatsThePeak: fitted times never promise more than the datasheet.

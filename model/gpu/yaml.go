@@ -28,8 +28,18 @@ var catalogue = sync.OnceValue(func() map[string]*GPU {
 	return list
 })
 
-// Names are the shipped GPUs, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(catalogue())) }
+// Names are the shipped GPUs, sorted: their lines alone are looked at, for every command line has the names and few need more.
+func Names() (out []string) {
+	_, entries, _ := strings.Cut(string(shipped), "\ngpus:\n")
+	for line := range strings.Lines(entries) {
+		name, isEntry := strings.CutPrefix(line, "  ")
+		if name, _, ok := strings.Cut(name, ":"); ok && isEntry && name[0] != ' ' && name[0] != '#' {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // Get is a shipped GPU by name, or the only one of a YAML file where the name is a path.
 func Get(name string) (*GPU, error) {
