@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -27,9 +28,11 @@ type Kubernetes struct {
 //go:embed job.yaml.tmpl
 var manifest string
 
-var manifestTemplate = template.Must(template.New("job").Funcs(template.FuncMap{
-	"quote": func(text string) (string, error) { out, err := json.Marshal(text); return string(out), err }, // JSON's texts are YAML's
-}).Parse(manifest))
+var manifestTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("job").Funcs(template.FuncMap{
+		"quote": func(text string) (string, error) { out, err := json.Marshal(text); return string(out), err }, // JSON's texts are YAML's
+	}).Parse(manifest))
+})
 
 // Script implements Engine.
 func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error) {
@@ -45,7 +48,7 @@ func (k *Kubernetes) Script(w *Work, shards []int) (name, text string, err error
 		}
 	}
 	var out strings.Builder
-	err = manifestTemplate.Execute(&out, struct {
+	err = manifestTemplate().Execute(&out, struct {
 		*Kubernetes
 		Name, Question, Line, Dir, Here, List, Words string
 		Shards, Count                                int

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	"railyard/capacity/sweep"
@@ -148,7 +149,9 @@ func (d Design) Build(src topology.Source, one *topology.Topology, nodes, gpus i
 //go:embed design.yaml.tmpl
 var designFile string
 
-var designTemplate = template.Must(template.New("design").Parse(designFile))
+var designTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("design").Parse(designFile))
+})
 
 // file is the topology file of a design.
 func (d Design) file(one *topology.Topology) (string, error) {
@@ -167,7 +170,7 @@ func (d Design) file(one *topology.Topology) (string, error) {
 	x.New = !slices.ContainsFunc(one.Classes(), func(c topology.Class) bool { return c.Name == x.Class })
 	x.Leaf, x.Spine = max(1, int(float64(x.Ports)*d.Oversubscription/(1+d.Oversubscription))), x.Ports/2
 	var b strings.Builder
-	err := designTemplate.Execute(&b, x)
+	err := designTemplate().Execute(&b, x)
 	return b.String(), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	"railyard/internal/lazy"
@@ -46,8 +47,10 @@ var topologyText string
 //go:embed job.yaml.tmpl
 var jobText string
 
-var forms = template.Must(template.Must(template.New("topology").Funcs(template.FuncMap{"line": foreign.OneLine, "quote": strconv.Quote}).
-	Parse(topologyText)).New("job").Parse(jobText))
+var forms = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(template.New("topology").Funcs(template.FuncMap{"line": foreign.OneLine, "quote": strconv.Quote}).
+		Parse(topologyText)).New("job").Parse(jobText))
+})
 
 // WriteTopology writes a topology's levels as Kueue's Topology.
 func WriteTopology(w io.Writer, t *topology.Topology) error {
@@ -59,7 +62,7 @@ func WriteTopology(w io.Writer, t *topology.Topology) error {
 
 func write(w io.Writer, form string, what any) error {
 	b := bufio.NewWriter(w)
-	return errors.Join(forms.ExecuteTemplate(b, form, what), b.Flush())
+	return errors.Join(forms().ExecuteTemplate(b, form, what), b.Flush())
 }
 
 // Job is an indexed Job with a pod for each node of a topology.

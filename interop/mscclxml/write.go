@@ -7,18 +7,21 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"text/template"
 )
 
 //go:embed algo.xml.tmpl
 var form string
 
-var layout = template.Must(template.New("algo").Funcs(template.FuncMap{"escape": escape, "digit": digit}).Parse(form))
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("algo").Funcs(template.FuncMap{"escape": escape, "digit": digit}).Parse(form))
+})
 
 // Write writes the file as XML, attributes in msccl-tools' order.
 func (f *File) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	return errors.Join(layout.Execute(b, f), b.Flush())
+	return errors.Join(layout().Execute(b, f), b.Flush())
 }
 
 func escape(s string) string {

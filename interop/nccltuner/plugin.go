@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"railyard/interop/foreign"
@@ -14,9 +15,11 @@ import (
 //go:embed plugin.c.tmpl
 var pluginForm string
 
-var pluginLayout = template.Must(template.New("plugin").Funcs(template.FuncMap{"line": func(text string) string {
-	return strings.TrimRight(foreign.OneLine(text), `\ `) // a backslash would go on in the next line
-}}).Parse(pluginForm))
+var pluginLayout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("plugin").Funcs(template.FuncMap{"line": func(text string) string {
+		return strings.TrimRight(foreign.OneLine(text), `\ `) // a backslash would go on in the next line
+	}}).Parse(pluginForm))
+})
 
 // functions are the collectives in the order of their numbers (plugins/tuner/example/nccl/tuner.h, 2.24 to 2.30).
 var functions = []string{"broadcast", "reduce", "allgather", "reducescatter", "allreduce"}
@@ -50,5 +53,5 @@ func WritePlugin(w io.Writer, file string, comments []string, rows []Row) error 
 	if len(out) == 0 {
 		return errors.New("nothing is faster than NCCL's own choice: no plugin is needed")
 	}
-	return pluginLayout.Execute(w, map[string]any{"Comments": comments, "Rows": out, "File": file})
+	return pluginLayout().Execute(w, map[string]any{"Comments": comments, "Rows": out, "File": file})
 }

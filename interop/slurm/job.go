@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"text/template"
 
 	"railyard/interop/foreign"
@@ -16,7 +17,9 @@ import (
 //go:embed job.sh.tmpl
 var jobText string
 
-var jobTemplate = template.Must(template.New("job").Funcs(template.FuncMap{"quote": foreign.Quote, "line": foreign.OneLine}).Parse(jobText))
+var jobTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("job").Funcs(template.FuncMap{"quote": foreign.Quote, "line": foreign.OneLine}).Parse(jobText))
+})
 
 // Job is a batch script that runs a command on all GPUs of a topology.
 type Job struct {
@@ -49,7 +52,7 @@ func (j Job) Write(w io.Writer) error {
 	}
 	f.Whole, f.Bind = inFirst == f.GPUs, binding(t, f.GPUs)
 	b := bufio.NewWriter(w)
-	return errors.Join(jobTemplate.Execute(b, f), b.Flush())
+	return errors.Join(jobTemplate().Execute(b, f), b.Flush())
 }
 
 // leaves are the leaf switches that the nodes stand under; 0 without a network.

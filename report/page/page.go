@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"railyard/report/chart"
 )
@@ -62,12 +63,14 @@ type Table struct {
 //go:embed page.gohtml
 var source string
 
-var layout = template.Must(template.New("page").Funcs(template.FuncMap{"svg": inline, "numeric": numeric, "anchor": anchor}).Parse(source))
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"svg": inline, "numeric": numeric, "anchor": anchor}).Parse(source))
+})
 
 // Write writes the page. Nothing is written if a figure cannot be drawn.
 func (p *Page) Write(w io.Writer) error {
 	var out bytes.Buffer
-	if err := layout.Execute(&out, p); err != nil {
+	if err := layout().Execute(&out, p); err != nil {
 		return fmt.Errorf("report %q: %w", p.Title, err)
 	}
 	_, err := w.Write(out.Bytes())

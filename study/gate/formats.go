@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"railyard/model/collective"
@@ -83,26 +84,28 @@ func (f Format) FalseAlarms(share float64, sizes int) float64 {
 //go:embed formats
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	// least is the row with the least floor, which one threshold for all sizes has to be; largest that of the largest size.
-	"least":    func(rows []report.GateRow) report.GateRow { return slices.MinFunc(rows, byFloor) },
-	"largest":  func(rows []report.GateRow) report.GateRow { return rows[len(rows)-1] },
-	"most":     func(rows []report.GateRow) report.GateRow { return slices.MaxFunc(rows, byFloor) },
-	"bucket":   bucket,
-	"size":     func(bytes int64) string { return units.Bytes(bytes).String() },
-	"short":    sizeText,
-	"mib":      func(bytes int64) int64 { return bytes / int64(units.MiB) },
-	"name":     func(words string) string { return strings.ReplaceAll(words, "_", "-") },
-	"camel":    camel,
-	"share":    func(of, x float64) float64 { return x / of },
-	"quote":    func(text string) string { return fmt.Sprintf("%q", text) },
-	"comment":  func(text string) string { return strings.ReplaceAll(text, "\n", " ") },
-	"together": func(d *report.GateDocument) float64 { return d.FalseAlarms * float64(len(d.Rows)) },
-}).ParseFS(files, "formats/*.tmpl"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		// least is the row with the least floor, which one threshold for all sizes has to be; largest that of the largest size.
+		"least":    func(rows []report.GateRow) report.GateRow { return slices.MinFunc(rows, byFloor) },
+		"largest":  func(rows []report.GateRow) report.GateRow { return rows[len(rows)-1] },
+		"most":     func(rows []report.GateRow) report.GateRow { return slices.MaxFunc(rows, byFloor) },
+		"bucket":   bucket,
+		"size":     func(bytes int64) string { return units.Bytes(bytes).String() },
+		"short":    sizeText,
+		"mib":      func(bytes int64) int64 { return bytes / int64(units.MiB) },
+		"name":     func(words string) string { return strings.ReplaceAll(words, "_", "-") },
+		"camel":    camel,
+		"share":    func(of, x float64) float64 { return x / of },
+		"quote":    func(text string) string { return fmt.Sprintf("%q", text) },
+		"comment":  func(text string) string { return strings.ReplaceAll(text, "\n", " ") },
+		"together": func(d *report.GateDocument) float64 { return d.FalseAlarms * float64(len(d.Rows)) },
+	}).ParseFS(files, "formats/*.tmpl"))
+})
 
 // Write writes a gate as a check is told it.
 func (f Format) Write(w io.Writer, d *report.GateDocument) error {
-	return templates.ExecuteTemplate(w, f.Name+".yaml.tmpl", d)
+	return templates().ExecuteTemplate(w, f.Name+".yaml.tmpl", d)
 }
 
 func byFloor(a, b report.GateRow) int {
