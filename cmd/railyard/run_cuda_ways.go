@@ -118,7 +118,7 @@ func (g *gpuFlags) method(row study.Row) cuda.Method {
 		how = how.Fitted(row.Schedule, int64(row.Size), g.node.Multiprocessors())
 	}
 	how = g.shaped(how)
-	how.Proxied = g.staged() && (g.Engine == engines[1] || row.Schedule.Protocol == schedule.Proxied)
+	how.Proxied = g.staged() && (g.Engine == string(schedule.Proxied) || row.Schedule.Protocol == schedule.Proxied)
 	how.Specialise = g.Specialise && how.Mechanism != block.Copies
 	return how
 }

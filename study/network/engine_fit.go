@@ -55,7 +55,21 @@ func engineCurves(rows []measurement.Link, t *topology.Topology) (curves []cost.
 		}
 		curves = append(curves, f.profile.Curves...)
 	}
+	oneLine(curves)
 	return curves, nil
+}
+
+// oneLine lets all engines know what a line sustains beyond bursts as that one reaches it which reaches most: there is one line.
+func oneLine(curves []cost.Curve) {
+	sustained := units.Rate(0)
+	for i := range curves {
+		sustained = max(sustained, curves[i].Sustained)
+	}
+	for i := range curves {
+		if curves[i].Medium == topology.Network.String() {
+			curves[i].Sustained = sustained
+		}
+	}
 }
 
 func newEngineFit(rows []measurement.Link, t *topology.Topology, protocol schedule.Protocol) (*engineFit, error) {

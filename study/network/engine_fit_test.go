@@ -86,6 +86,21 @@ func TestBursts(t *testing.T) {
 	}
 }
 
+// TestOneLine: engines share a line, so that both know what it sustains, also one whose rows show less of it, or nothing.
+func TestOneLine(t *testing.T) {
+	curve := func(medium topology.Medium, protocol schedule.Protocol, sustained units.Rate) cost.Curve {
+		return cost.Curve{Medium: medium.String(), Protocol: string(protocol), Sustained: sustained}
+	}
+	for _, staged := range []units.Rate{0, 1.1e9, 1.3e9} {
+		curves := []cost.Curve{curve(topology.Network, schedule.Proxied, 1.2e9), curve(topology.NVLink, schedule.Proxied, 0),
+			curve(topology.Network, schedule.Staged, staged)}
+		oneLine(curves)
+		if most := max(staged, 1.2e9); curves[0].Sustained != most || curves[2].Sustained != most || curves[1].Sustained != 0 {
+			t.Errorf("%v by stages: %v, %v, inside nodes %v", staged, curves[0].Sustained, curves[2].Sustained, curves[1].Sustained)
+		}
+	}
+}
+
 // sameTimes wants what patterns take again within a twentieth.
 func sameTimes(t *testing.T, name string, again, rows []measurement.Link) {
 	t.Helper()
