@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/model/gpu"
 	"railyard/report/table"
 )
 
@@ -26,6 +27,7 @@ type StepValidationRow struct {
 	Workload  string   `json:"workload"`
 	Class     string   `json:"class" text:"class"`
 	Framework string   `json:"framework"`
+	Stepped   bool     `json:"gpu_in_fit" doc:"whether what software adds is fitted on steps of the same GPU; else the band is wider"`
 	Share     string   `json:"share" doc:"of the computation that the framework adds: its place in frameworks.yaml"`
 	Hidden    bool     `json:"share_hidden" doc:"launches of experts hide the computation, and what comes on top of it"`
 	Layout    string   `json:"layout" text:"layout"`
@@ -52,7 +54,9 @@ func (d *StepValidation) Finish() {
 			d.Rows[i].Off = &e
 		}
 	}
-	d.leaveOut()
+	for i, e := range d.without((*StepValidationRow).Series) {
+		d.Rows[i].LeftOut = e
+	}
 }
 
 // Footer is the mean errors of each series.
@@ -62,9 +66,10 @@ func (d *StepValidation) Footer() []string {
 		out = append(out, fmt.Sprintf("%s: mean absolute error %s, mean error %+.1f %%; without its source %s; %s inside the band "+
 			"(%d rows)", s.Rows, table.Percent(s.Abs), 100*s.Signed, table.Percent(s.Left), table.Percent(s.Inside), s.Number))
 	}
-	bands := d.Bands()
+	bands, unseen := d.Bands(), d.UnseenBands(gpu.LoadsApart())
 	for _, class := range slices.Sorted(maps.Keys(bands)) {
-		out = append(out, fmt.Sprintf("band of %s: ± %.2f as a logarithm", class, bands[class]))
+		out = append(out, fmt.Sprintf("band of %s: ± %.2f as a logarithm, ± %.2f on a GPU of which no step is in the fit", class,
+			bands[class], unseen[class]))
 	}
 	return out
 }

@@ -67,3 +67,21 @@ func TestLeftOutSeesNothingOfItsSource(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseenBands: a GPU's steps are off by what its software adds otherwise than on others where they are left out, and by the rate under
+// load besides; sources of one GPU tell one another.
+func TestUnseenBands(t *testing.T) {
+	d := &StepValidation{}
+	for i, id := range []string{"a-1", "b-1", "c-1", "d-1"} {
+		r := StepValidationRow{ID: id, Class: "dense", Share: "one overhead a100", Predicted: 11, Adds: 1, Published: 11}
+		if i > 1 {
+			r.Share, r.Published = "one overhead h100", 14
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	d.Finish()
+	known, unseen, loads := d.Bands()["dense"], d.UnseenBands(0)["dense"], d.UnseenBands(0.3)["dense"]
+	if known > 0.08 || unseen < 0.15 || math.Abs(loads-math.Hypot(unseen, 0.3)) > 0.011 {
+		t.Errorf("bands of %.2f, %.2f on a GPU left out, %.2f with its rate under load", known, unseen, loads)
+	}
+}

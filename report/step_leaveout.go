@@ -18,11 +18,11 @@ type surpluses struct {
 // unknown is what a framework is thought to add before anything is known of any.
 var unknown = estimate{0, 1}
 
-// surpluses are those of all rows but a source's, every source weighing the same in what it tells.
-func (d *StepValidation) surpluses(but string) *surpluses {
+// surpluses are those of all rows but a group's, every source weighing the same in what it tells.
+func (d *StepValidation) surpluses(group func(*StepValidationRow) string, but string) *surpluses {
 	rows := map[[2]string][]float64{}
 	for i := range d.Rows {
-		if r := &d.Rows[i]; r.Off != nil && r.Share != "" && !r.Hidden && r.Series() != but {
+		if r := &d.Rows[i]; r.Off != nil && r.Share != "" && !r.Hidden && (but == "" || group(r) != but) {
 			at := [2]string{r.Share, r.Series()}
 			rows[at] = append(rows[at], math.Log(r.Published/(r.Predicted-r.Adds)))
 		}
@@ -69,10 +69,11 @@ func median(list []float64) float64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// leaveOut predicts each row again with what its framework adds told by other sources: of the same share, of the framework,
-// and of all frameworks, each as far as they agree. Where launches of experts hide what is added, nothing changes.
-func (d *StepValidation) leaveOut() {
-	without := map[string]*surpluses{}
+// without is how far each row is off where what its framework adds is told by other groups' rows: of the same share, of the framework,
+// and of all frameworks, each as far as they agree; nil where nothing was predicted. Where launches of experts hide what is added, nothing
+// changes.
+func (d *StepValidation) without(group func(*StepValidationRow) string) []*float64 {
+	others, out := map[string]*surpluses{}, make([]*float64, len(d.Rows))
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		if r.Off == nil {
@@ -80,20 +81,21 @@ func (d *StepValidation) leaveOut() {
 		}
 		adds := r.Adds
 		if r.Share != "" && !r.Hidden {
-			s := r.Series()
-			if without[s] == nil {
-				without[s] = d.surpluses(s)
+			s := group(r)
+			if others[s] == nil {
+				others[s] = d.surpluses(group, s)
 			}
-			adds = (r.Predicted - r.Adds) * without[s].of(r.Share)
+			adds = (r.Predicted - r.Adds) * others[s].of(r.Share)
 		}
 		e := (r.Predicted-r.Adds+adds)/r.Published - 1
-		r.LeftOut = &e
+		out[i] = &e
 	}
+	return out
 }
 
 // ShareFactors is what each share that rows tell has to be multiplied with, so that what frameworks add is right.
 func (d *StepValidation) ShareFactors() map[string]float64 {
-	all, adds, beside := d.surpluses(""), map[string]float64{}, map[string]float64{}
+	all, adds, beside := d.surpluses(nil, ""), map[string]float64{}, map[string]float64{}
 	for i := range d.Rows {
 		if r := &d.Rows[i]; r.Off != nil && r.Share != "" && !r.Hidden && r.Adds > 0 {
 			adds[r.Share] += r.Adds / r.Published
@@ -107,20 +109,31 @@ func (d *StepValidation) ShareFactors() map[string]float64 {
 	return out
 }
 
-// Bands are the half-widths, as logarithms, of what holds nine of ten rows of each class: the
+// Bands are the half-widths, as logarithms, of what holds nine of ten rows of each class, their sources left out: the
 // ⌈0.9·(n+1)⌉-th smallest error of n, the largest of fewer.
 func (d *StepValidation) Bands() map[string]float64 {
+	return d.bands(d.without((*StepValidationRow).Series), 0)
+}
+
+// UnseenBands are those on a GPU of which no step is in the fit: every row of the same GPU is left out, and GPUs' rates under load,
+// which steps would show, are so far apart.
+func (d *StepValidation) UnseenBands(loads float64) map[string]float64 {
+	return d.bands(d.without(func(r *StepValidationRow) string { return r.Share[strings.LastIndexByte(r.Share, ' ')+1:] }), loads)
+}
+
+// bands are those of errors, and of one more that is independent of them.
+func (d *StepValidation) bands(off []*float64, more float64) map[string]float64 {
 	errors := map[string][]float64{}
-	for i := range d.Rows {
-		if r := &d.Rows[i]; r.LeftOut != nil {
-			errors[r.Class] = append(errors[r.Class], math.Abs(math.Log1p(*r.LeftOut)))
+	for i, e := range off {
+		if e != nil {
+			errors[d.Rows[i].Class] = append(errors[d.Rows[i].Class], math.Abs(math.Log1p(*e)))
 		}
 	}
 	out := map[string]float64{}
 	for class, e := range errors {
 		slices.Sort(e)
 		at := int(math.Ceil(cost.Normal * float64(len(e)+1)))
-		out[class] = math.Ceil(100*e[min(at, len(e))-1]) / 100
+		out[class] = math.Ceil(100*math.Hypot(e[min(at, len(e))-1], more)) / 100
 	}
 	return out
 }

@@ -35,6 +35,7 @@ type Result struct {
 	Notes       []string
 
 	machine  *Machine
+	unseen   bool       // no step on its GPU is in the fit
 	played   units.Time // of Time: until the last pass and transfer have ended
 	timeline []lane
 }
@@ -137,6 +138,11 @@ func (r *Result) notes(b *builder) {
 	if b.l.Offload > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers move to host memory and back while GPUs compute: "+
 			"that this hides them is assumed", b.l.Offload))
+	}
+	r.unseen = !b.measured && !r.machine.GPU.Stepped
+	if r.unseen {
+		r.Notes = append(r.Notes, fmt.Sprintf("no published step on %s is in the fit: the band is that of steps on GPUs that were left out",
+			r.machine.GPU.Name))
 	}
 	if by := b.shard.By; !b.measured {
 		r.Notes = append(append(r.Notes, "framework: "+by.String()), by.Assumes(b.w.Transformer, r.machine.GPU)...)

@@ -157,7 +157,7 @@ func (f *stepFiles) predict(s *measured.PublishedStep) (report.StepValidationRow
 	low, high := best.Band()
 	out.Low, out.High, out.Adds = low.Seconds(), high.Seconds(), best.Framework.Seconds()
 	by, class := w.RunBy(best.Layout.Zero), step.ClassOf(w, &best.Layout)
-	out.Class, out.Framework = string(class), by.Name
+	out.Class, out.Framework, out.Stepped = string(class), by.Name, p.Machine().GPU.Stepped
 	out.Share = by.ShareOn(p.Machine().GPU, w.Precision).String()
 	out.Hidden = class == step.Experts && len(by.ExpertLaunch) > 0
 	if strings.Contains(s.Layout, "*") {

@@ -67,10 +67,12 @@ type GPU struct {
 	Attention Attention             `file:"attention,optional"`
 	Flash     Attention             `file:"flash_attention_2,optional"` // by FlashAttention-2's kernels, where they were measured
 	// SoftmaxHead is the size of heads at which the exponentials of attention's scores take as long as the products.
-	SoftmaxHead float64  `file:"softmax_head,hi=4096"`
-	Source      string   `file:"source,need"`
-	Date        string   `file:"date,date"`
-	Notes       []string // which constants were measured on another GPU
+	SoftmaxHead float64 `file:"softmax_head,hi=4096"`
+	// Stepped says that published training steps on it are in the fit of what software adds (validation/steps.csv).
+	Stepped bool     `file:"stepped"`
+	Source  string   `file:"source,need"`
+	Date    string   `file:"date,date"`
+	Notes   []string // which constants were measured on another GPU
 }
 
 // Product is the fitted cost of a matrix product of m×k by k×n: Launch +
@@ -155,4 +157,18 @@ func (g *GPU) limited(watts float64) *GPU {
 	out := *g
 	out.Power, out.Clock = watts, g.Clock*math.Cbrt(watts/g.Power)
 	return &out
+}
+
+// LoadsApart is how far apart the shares of products' rates are that were measured to be left under load, as a logarithm: what is
+// taken from another GPU may be off by as much.
+func LoadsApart() float64 {
+	least, most := 1.0, 0.0
+	for _, g := range catalogue() {
+		for _, c := range g.Products {
+			if c.Steady > 0 && c.Steady < 1 {
+				least, most = min(least, c.Steady), max(most, c.Steady)
+			}
+		}
+	}
+	return math.Log(most / least)
 }
