@@ -31,3 +31,22 @@ func Number[T comparable](colours []T) Classes {
 	}
 	return c
 }
+
+// Numbering gives things numbers from 0 on, in the order in which they come. The zero value has given none.
+type Numbering[T comparable] struct {
+	All []T // by number
+	of  map[T]int
+}
+
+// Of is a thing's number: that of the one behind the last where it comes for the first time.
+func (n *Numbering[T]) Of(x T) int {
+	number, known := n.of[x]
+	if !known {
+		if n.of == nil {
+			n.of = map[T]int{}
+		}
+		number = len(n.All)
+		n.of[x], n.All = number, append(n.All, x)
+	}
+	return number
+}

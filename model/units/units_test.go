@@ -121,3 +121,14 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
+
+func TestParseName(t *testing.T) {
+	names := []string{"up", "down"}
+	var x uint8
+	if err := ParseName(&x, "way", names, []byte("down")); err != nil || x != 1 {
+		t.Errorf("down is %d: %v", x, err)
+	}
+	if err := ParseName(&x, "way", names, []byte("left")); err == nil || x != 1 {
+		t.Errorf("left is %d: %v", x, err)
+	}
+}
