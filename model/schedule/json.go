@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"railyard/model/units"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,7 +147,9 @@ func (b Buffer) String() string { return bufferNames[b] }
 func (b Buffer) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText reads the name.
-func (b *Buffer) UnmarshalText(text []byte) error { return parseName(b, "buffer", bufferNames, text) }
+func (b *Buffer) UnmarshalText(text []byte) error {
+	return units.ParseName(b, "buffer", bufferNames, text)
+}
 
 // String is the operation's name.
 func (k OpKind) String() string { return opKindNames[k] }
@@ -156,14 +159,5 @@ func (k OpKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the name.
 func (k *OpKind) UnmarshalText(text []byte) error {
-	return parseName(k, "operation", opKindNames, text)
-}
-
-func parseName[T ~uint8](to *T, what string, names []string, text []byte) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown %s %q: must be one of %v", what, text, names)
-	}
-	*to = T(i)
-	return nil
+	return units.ParseName(k, "operation", opKindNames, text)
 }

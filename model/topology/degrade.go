@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"railyard/model/symmetry"
 	"railyard/model/units"
 )
 
@@ -90,12 +91,11 @@ func (t *Topology) LostRanks() []int {
 // degrader makes a copy with links that are lost or have other rates.
 type degrader struct {
 	t       *Topology
-	lost    []bool             // by device
-	staged  []bool             // by device: it has no PCIe peer-to-peer any more
-	pieces  map[LinkID][]piece // of links that have changed: what they now consist of
-	classes []Class            // t's, and those of links with other rates
-	number  map[Class]int32    // of the classes
-	removed bool               // something is gone, not only slow
+	lost    []bool                    // by device
+	staged  []bool                    // by device: it has no PCIe peer-to-peer any more
+	pieces  map[LinkID][]piece        // of links that have changed: what they now consist of
+	classes symmetry.Numbering[Class] // t's, and those of links with other rates
+	removed bool                      // something is gone, not only slow
 
 	// The copy and the numbers in it.
 	out     *Topology
@@ -106,10 +106,9 @@ type degrader struct {
 
 func newDegrader(t *Topology) *degrader {
 	x := &degrader{t: t, lost: make([]bool, len(t.devices)),
-		staged: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}, classes: slices.Clone(t.classes),
-		number: map[Class]int32{}}
-	for i, c := range t.classes {
-		x.number[c] = int32(i)
+		staged: make([]bool, len(t.devices)), pieces: map[LinkID][]piece{}}
+	for _, c := range t.classes {
+		x.classes.Of(c)
 	}
 	return x
 }
@@ -143,7 +142,7 @@ func (x *degrader) change(bundle []LinkID, some int, rate float64) {
 				out = append(out, piece{p.class, p.count - n})
 			}
 			if n > 0 && rate > 0 {
-				slow := units.Rate(math.Round(float64(x.classes[p.class].Rate) * rate))
+				slow := units.Rate(math.Round(float64(x.classes.All[p.class].Rate) * rate))
 				out = append(out, piece{x.rated(p.class, strconv.FormatFloat(rate, 'g', -1, 64), slow), n})
 			}
 		}
@@ -153,12 +152,7 @@ func (x *degrader) change(bundle []LinkID, some int, rate float64) {
 
 // rated is the class of links of which a rate is left, a share of what the class has.
 func (x *degrader) rated(class int32, share string, left units.Rate) int32 {
-	c := x.classes[class]
+	c := x.classes.All[class]
 	c.Name, c.Rate = c.Name+"@"+share, max(1, left)
-	n, ok := x.number[c]
-	if !ok {
-		n = int32(len(x.classes))
-		x.number[c], x.classes = n, append(x.classes, c)
-	}
-	return n
+	return int32(x.classes.Of(c))
 }

@@ -5,7 +5,7 @@ import "slices"
 // build is the copy. Nodes that have lost something get a shape of their own.
 func (x *degrader) build() *Topology {
 	t := x.t
-	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes,
+	x.out = &Topology{derived: new(derived), description: t.description, profile: t.profile, models: t.models, classes: x.classes.All,
 		lone: t.lone, rack: t.rack, gdr: t.gdr}
 	x.devices = slices.Repeat([]DeviceID{-1}, len(t.devices))
 	x.findTouched()

@@ -15,3 +15,12 @@ func Once[T any](t *Topology, key any, find func() T) T {
 	}
 	return once.(func() T)()
 }
+
+// OnceOr is Once for what may fail, as it then always does.
+func OnceOr[T any](t *Topology, key any, find func() (T, error)) (T, error) {
+	once, ok := t.derived.known.Load(key)
+	if !ok {
+		once, _ = t.derived.known.LoadOrStore(key, sync.OnceValues(find))
+	}
+	return once.(func() (T, error))()
+}

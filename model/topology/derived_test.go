@@ -1,6 +1,7 @@
 package topology_test
 
 import (
+	"errors"
 	"testing"
 
 	"railyard/model/topology"
@@ -33,5 +34,17 @@ func TestOnceForEachTopology(t *testing.T) {
 	}
 	if found != 6 {
 		t.Errorf("found %d times", found)
+	}
+}
+
+// What cannot be found is not sought again.
+func TestOnceOrFails(t *testing.T) {
+	topo := load(t, "dgx1-v100", 1)
+	type key struct{}
+	tried, none := 0, errors.New("none")
+	for range 2 {
+		if _, err := topology.OnceOr(topo, key{}, func() (int, error) { tried++; return 0, none }); err != none || tried != 1 {
+			t.Errorf("%v after %d tries", err, tried)
+		}
 	}
 }

@@ -26,8 +26,7 @@ type flows struct{ first, count int }
 // RouteQPs is the route of a transfer that is split evenly over so many flows (queue
 // pairs), labelled 0, 1, …, each of which is hashed on its own.
 func (r *Router) RouteQPs(src, dst, qps int) (Route, error) {
-	route, err := r.inParts(src, dst, flows{0, qps})
-	return route.whole(), err
+	return r.inParts(src, dst, flows{0, qps})
 }
 
 // hashed sends each of the flows that the path spreads from src its own way; over is what else than ranks and labels tells them

@@ -40,10 +40,8 @@ func (b *builder) checkNodes(o Options) {
 // addNodes instantiates a template count times.
 func (b *builder) addNodes(n nodeSpec, o Options) {
 	t, s := b.t, b.expanded[n.Template]
-	si, known := b.numbered[s]
-	if !known {
-		si = int32(len(t.shapes))
-		b.numbered[s] = si
+	si := int32(b.numbered.Of(s))
+	if int(si) == len(t.shapes) {
 		t.shapes = append(t.shapes, s)
 	}
 	used := len(s.ranks)

@@ -1,6 +1,9 @@
 package topology
 
-import "railyard/model/units"
+import (
+	"railyard/model/symmetry"
+	"railyard/model/units"
+)
 
 // firstLevel joins the endpoints to leaves: one leaf (or planes of them) for each rail
 // of each group of nodes; without rails and groups, a leaf fills up in node order.
@@ -18,14 +21,12 @@ func (x *fabricBuilder) firstLevel(ends []endpoint) []switchGroup {
 	}
 	x.setTier(l.Kind.String(), ends, unit)
 	var groups []switchGroup
-	index := map[[2]int]int{}
+	var index symmetry.Numbering[[2]int]
 	uplink := map[int]int{} // per node: endpoint links placed so far
 	for _, e := range ends {
 		key := [2]int{unit(e), e.index % x.spec.Rails}
-		g, ok := index[key]
-		if !ok {
-			g = len(groups)
-			index[key] = g
+		g := index.Of(key)
+		if g == len(groups) {
 			switches := x.newSwitches(l, max(l.Count, l.Planes))
 			groups = append(groups, switchGroup{unit: key[0], rail: key[1], switches: switches})
 			for range switches {

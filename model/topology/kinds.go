@@ -1,9 +1,6 @@
 package topology
 
-import (
-	"fmt"
-	"slices"
-)
+import "railyard/model/units"
 
 var kindNames = [...]string{"gpu", "thread", "cpu", "memory", "pcie_switch", "nvswitch", "nic", "leaf", "spine", "core"}
 
@@ -31,18 +28,11 @@ func (k Kind) fabricKind() bool { return k == NVSwitch || k.NetworkSwitch() }
 func (k Kind) NetworkSwitch() bool { return k == Leaf || k == Spine || k == Core }
 
 // UnmarshalText reads a kind as String writes it.
-func (k *Kind) UnmarshalText(text []byte) error { return lookupName(k, kindNames[:], text, "kind") }
+func (k *Kind) UnmarshalText(text []byte) error {
+	return units.ParseName(k, "kind", kindNames[:], text)
+}
 
 // UnmarshalText reads a medium as String writes it.
 func (m *Medium) UnmarshalText(text []byte) error {
-	return lookupName(m, mediumNames[:], text, "medium")
-}
-
-func lookupName[T ~uint8](to *T, names []string, text []byte, what string) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown %s %q: must be one of %v", what, text, names)
-	}
-	*to = T(i)
-	return nil
+	return units.ParseName(m, "medium", mediumNames[:], text)
 }

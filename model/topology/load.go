@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"fmt"
+	"railyard/model/symmetry"
+)
 
 // Options choose the part of a topology that is used, and change values of its file.
 type Options struct {
@@ -78,14 +81,14 @@ type builder struct {
 	models  map[string]int32
 	// expanded templates by name, nil where that failed; used ones have a number
 	expanded map[string]*shape
-	numbered map[*shape]int32
+	numbered symmetry.Numbering[*shape]
 	// names of nodes so far, kept where several entries could make the same one
 	nodeNames map[string]bool
 }
 
 func newBuilder(d *diagnostics, f *file, used map[string]origin) *builder {
 	b := &builder{diagnostics: d, f: f, used: used, expanded: map[string]*shape{}, nodeNames: map[string]bool{},
-		numbered: map[*shape]int32{}, classes: map[string]int32{}, models: map[string]int32{},
+		classes: map[string]int32{}, models: map[string]int32{},
 		t: &Topology{derived: new(derived), name: f.Name, description: f.Description, profile: f.Profile, rack: f.Rack,
 			gdr: gdrLevel(f.GDRLevel), classes: f.Classes, models: f.Models}}
 	for i, c := range f.Classes {

@@ -68,20 +68,19 @@ func (r *Router) Passing(src, dst int) (Route, error) {
 // RouteFlow is the route of one of several flows between two ranks, told apart by their
 // labels. They differ only where networks hash (NewECMPRouter).
 func (r *Router) RouteFlow(src, dst, label int) (Route, error) {
-	route, err := r.inParts(src, dst, flows{label, 1})
-	return route.whole(), err
+	return r.inParts(src, dst, flows{label, 1})
 }
 
-func (r *Router) inParts(src, dst int, f flows) (parted, error) {
+func (r *Router) inParts(src, dst int, f flows) (Route, error) {
 	if src == dst {
-		return parted{Route: Route{Kind: Local, Rate: math.MaxInt64}}, nil
+		return Route{Kind: Local, Rate: math.MaxInt64}, nil
 	}
 	a, b := r.t.ranks[src], r.t.ranks[dst]
 	r.pair, r.flows = mix(r.seed, uint64(a), uint64(b)), f
 	if route, ok := r.best(a, b); ok {
 		return route, nil
 	}
-	return parted{}, Unreachable{From: r.t.DeviceName(a), To: r.t.DeviceName(b)}
+	return Route{}, Unreachable{From: r.t.DeviceName(a), To: r.t.DeviceName(b)}
 }
 
 // Unreachable is the error of ranks that no route joins, as where links have failed.
@@ -96,19 +95,19 @@ func (e Unreachable) Error() string {
 
 // best prefers a scale-up fabric between nodes (NVL72's switches) to the PCIe, C2C or
 // memory inside one.
-func (r *Router) best(a, b DeviceID) (parted, bool) {
+func (r *Router) best(a, b DeviceID) (Route, bool) {
 	var local Route
 	inside := false
 	if r.t.devices[a].Node == r.t.devices[b].Node {
 		if local, inside = r.nodeRoute(a, b); inside && local.Kind <= Switched {
-			return parted{Route: local}, true
+			return local, true
 		}
 	}
 	if route, ok := r.switched(a, b, false); ok && (!inside || route.Kind == Switched) {
-		return parted{Route: route}, true
+		return route, true
 	}
 	if inside {
-		return parted{Route: local}, true
+		return local, true
 	}
 	return r.net(a, b)
 }

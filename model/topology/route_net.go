@@ -1,17 +1,17 @@
 package topology
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // net goes from the source's NICs through the network to the destination's. The k-th
 // NIC of one side talks to the k-th of the other, each with an equal share.
-func (r *Router) net(a, b DeviceID) (parted, bool) {
+func (r *Router) net(a, b DeviceID) (Route, bool) {
 	from, to := r.nicsOf(a), r.nicsOf(b)
 	if len(from) == 0 || len(to) == 0 {
-		return parted{}, false
+		return Route{}, false
 	}
 	n := max(len(from), len(to))
 	var all path
@@ -48,7 +48,7 @@ func (p *path) add(o path, weight, total int64) {
 // netByOtherNIC is for fabrics without a way between rails (rail-only): the source
 // uses the NIC of its node that is on the destination's rail. Where NICs or links have
 // failed, the destination may have to use another NIC as well.
-func (r *Router) netByOtherNIC(a, b DeviceID) (parted, bool) {
+func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
 	from, to := r.nicsOf(a), r.nicsOf(b)
 	all := [2][]DeviceID{r.nicsOfNode(a), r.nicsOfNode(b)}
 	for _, choice := range [][2][]DeviceID{{all[0], to}, {from, all[1]}, all} {
@@ -62,7 +62,7 @@ func (r *Router) netByOtherNIC(a, b DeviceID) (parted, bool) {
 			}
 		}
 	}
-	return parted{}, false
+	return Route{}, false
 }
 
 func (r *Router) nicsOfNode(d DeviceID) []DeviceID {
@@ -173,8 +173,7 @@ func (r *Router) Paths(a, b DeviceID) []Route {
 			add(r.hostStaged(a, b))
 		}
 	}
-	route, ok := r.net(a, b)
-	add(route.whole(), ok)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })
+	add(r.net(a, b))
+	slices.SortStableFunc(out, func(x, y Route) int { return cmp.Compare(x.Kind, y.Kind) })
 	return out
 }

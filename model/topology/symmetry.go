@@ -107,10 +107,7 @@ func (s *Symmetry) LinkOrbit(l LinkID) (LinkID, int) {
 // to have an image.
 func (x *extension) extend(node func(int) int) bool {
 	t := x.t
-	x.image = make([]DeviceID, len(t.devices)-int(t.firstSwitch()))
-	for i := range x.image {
-		x.image[i] = -1
-	}
+	x.image = slices.Repeat([]DeviceID{-1}, len(t.devices)-int(t.firstSwitch()))
 	for n := range t.nodes {
 		from, to := t.nodes[n].firstDevice, t.nodes[node(n)].firstDevice
 		for local := range t.shapes[t.nodes[n].shape].devices {

@@ -50,10 +50,7 @@ func (t *Topology) Racks() (racks Tier, ok bool) {
 }
 
 func (t *Topology) finishTiers() {
-	of := make([]int32, len(t.nodes))
-	for i := range of {
-		of[i] = int32(i)
-	}
+	of := symmetry.InPlace(len(t.nodes))
 	t.tiers = []Tier{t.rankTier("node", of)}
 	for _, f := range t.fabrics {
 		copy(of, f.nodeUnit)

@@ -15,27 +15,14 @@ type trunk struct {
 	rate units.Rate
 }
 
-// parted is a route, the hops of its trunk apart.
-type parted struct {
-	Route
-	trunk *trunk // belongs at index at of the hops; nil: none
-	at    int
-}
-
 // finishNet computes what a transfer over a path through the network gets.
-func (r *Router) finishNet(p path) parted {
-	out := parted{r.finish(p, Net), p.trunk, p.at}
+func (r *Router) finishNet(p path) Route {
+	out := r.finish(p, Net)
 	out.Medium = Network
 	if p.trunk != nil {
 		out.Rate = min(out.Rate, p.trunk.rate)
 	}
-	return out
-}
-
-// whole is the route with its trunk in its place.
-func (x *parted) whole() Route {
-	out := x.Route
-	out.Hops = x.trunk.between(x.Hops, x.at)
+	out.Hops = p.trunk.between(out.Hops, p.at)
 	return out
 }
 

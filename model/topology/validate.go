@@ -70,14 +70,13 @@ func (t *Topology) portsOf(links []LinkID) int {
 func (b *builder) checkRates() {
 	const most = float64(1 << 62)
 	for i := range b.t.devices {
-		var out, in float64
-		for _, l := range b.t.Out(DeviceID(i)) {
-			out += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
+		rates := func(links []LinkID) (sum float64) {
+			for _, l := range links {
+				sum += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
+			}
+			return sum
 		}
-		for _, l := range b.t.In(DeviceID(i)) {
-			in += float64(b.t.Class(l).Rate) * float64(b.t.links[l].Count)
-		}
-		if max(in, out) >= most {
+		if max(rates(b.t.Out(DeviceID(i))), rates(b.t.In(DeviceID(i)))) >= most {
 			b.AddAt(b.origin(DeviceID(i)), "%s: the rates of its links add up to more than can be computed with: check counts and rates",
 				b.t.DeviceName(DeviceID(i)))
 			return
