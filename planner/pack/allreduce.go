@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"railyard/internal/maxflow"
+	"railyard/model/symmetry"
 	"railyard/model/units"
 )
 
@@ -69,24 +70,18 @@ func AllReduceCuts(g *Graph) Result {
 // partitionBound is the least over all partitions of the ranks of what their parts can
 // take in together, over 2(t−1).
 func partitionBound(g *Graph) (Result, error) {
-	p := &partition{g: g, unit: g.unit(), y: make([]int64, g.Ranks), part: make([]int32, g.Ranks)}
-	in := make([]int64, g.Ranks)
+	p := &partition{g: g, unit: g.unit(), y: make([]int64, g.Ranks), part: symmetry.NewOrbits(g.Ranks)}
 	var total int64
-	for _, e := range g.Edges {
-		if int(e.To) < g.Ranks {
-			in[e.To] += e.Cap / p.unit
-			total += e.Cap / p.unit
-		}
-	}
-	for r := range p.part {
-		p.part[r] = int32(r)
+	_, in := g.capacities()
+	for _, c := range in {
+		total += c / p.unit
 	}
 	x, parts := fraction(total, int64(2*(g.Ranks-1))), g.Ranks
 	for {
 		if x.Num > math.MaxInt64/8/int64(g.Ranks) || total > math.MaxInt64/8/x.Den {
 			return Result{}, fmt.Errorf("pack: the rates of %d ranks exceed 64-bit arithmetic", g.Ranks)
 		}
-		cut := append([]int32(nil), p.part...)
+		cut := p.part
 		sum, t := p.least(x)
 		if sum >= -2*x.Num {
 			p.part = cut
@@ -112,8 +107,8 @@ func partitionBound(g *Graph) (Result, error) {
 type partition struct {
 	g    *Graph
 	unit int64
-	y    []int64 // by rank
-	part []int32 // by rank: the lowest rank of its part
+	y    []int64          // by rank
+	part *symmetry.Orbits // the parts
 	net  maxflow.Network
 }
 
@@ -121,18 +116,17 @@ type partition struct {
 // number of parts. Rank after rank gets the largest weight with which no set of ranks so
 // far outweighs what it can take in; sets that are just outweighed are joined.
 func (p *partition) least(x Fraction) (sum int64, parts int) {
+	p.part = symmetry.NewOrbits(p.g.Ranks)
 	for v := range int32(p.g.Ranks) {
-		p.part[v] = v
 		p.y[v] = p.weigh(v, x)
 		for u := range v {
 			if p.net.Beyond(u) {
-				p.join(u, v)
+				p.part.Join(int(u), int(v))
 			}
 		}
 	}
-	for v, first := range p.part {
-		sum += p.y[v]
-		if first == int32(v) {
+	for v, y := range p.y {
+		if sum += y; p.part.First(v) == v {
 			parts++
 		}
 	}
@@ -166,24 +160,11 @@ func (p *partition) weigh(v int32, x Fraction) int64 {
 	return y + p.net.Flow(source, v, all)
 }
 
-// join makes one of the parts of two ranks.
-func (p *partition) join(u, v int32) {
-	a, b := min(p.part[u], p.part[v]), max(p.part[u], p.part[v])
-	if a == b {
-		return
-	}
-	for r := range p.part {
-		if p.part[r] == b {
-			p.part[r] = a
-		}
-	}
-}
-
 // members are the ranks of a part.
-func (p *partition) members(first int32) []int32 {
+func (p *partition) members(first int) []int32 {
 	var out []int32
-	for r, f := range p.part {
-		if f == first {
+	for r := range p.g.Ranks {
+		if p.part.First(r) == first {
 			out = append(out, int32(r))
 		}
 	}

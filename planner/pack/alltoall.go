@@ -163,15 +163,8 @@ func (g *Graph) cheapest(set []bool) []bool {
 // tryLeast tries the cuts around the rank that can send least for what it has to send, and around the
 // one that can receive least.
 func (a *lengths) tryLeast() {
+	leave, enter := a.g.capacities()
 	out, in := make([]float64, a.g.Ranks), make([]float64, a.g.Ranks)
-	for _, e := range a.g.Edges {
-		if int(e.From) < a.g.Ranks {
-			out[e.From] += float64(e.Cap)
-		}
-		if int(e.To) < a.g.Ranks {
-			in[e.To] += float64(e.Cap)
-		}
-	}
 	sends, receives := make([]int64, a.g.Ranks), make([]int64, a.g.Ranks)
 	for src, row := range a.parts {
 		for dst, n := range row {
@@ -180,7 +173,7 @@ func (a *lengths) tryLeast() {
 		}
 	}
 	for i := range out {
-		out[i], in[i] = (out[i]+1)/float64(sends[i]), (in[i]+1)/float64(receives[i]) // infinite where there is nothing
+		out[i], in[i] = float64(leave[i]+1)/float64(sends[i]), float64(enter[i]+1)/float64(receives[i]) // infinite where there is nothing
 	}
 	set := make([]bool, a.g.Vertices)
 	least := slices.Index(out, slices.Min(out))

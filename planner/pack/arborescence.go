@@ -1,5 +1,7 @@
 package pack
 
+import "slices"
+
 // branch is an edge of a graph whose cheapest arborescence is sought.
 type branch struct {
 	from, to int32
@@ -11,10 +13,7 @@ type branch struct {
 // branchings", 1967: everybody takes its cheapest edge; each cycle of these becomes one vertex, into which edges cost what they
 // cost more than the one that they take the place of.
 func arborescence(n int, root int32, edges []branch) []int32 {
-	into := make([]int32, n)
-	for v := range into {
-		into[v] = -1
-	}
+	into := slices.Repeat([]int32{-1}, n)
 	for i, e := range edges {
 		if e.to != root && e.from != e.to && (into[e.to] < 0 || e.cost < edges[into[e.to]].cost) {
 			into[e.to] = int32(i)
@@ -54,11 +53,8 @@ func arborescence(n int, root int32, edges []branch) []int32 {
 
 // cycles numbers vertices, those of a cycle alike, and says who is on one.
 func cycles(into []int32, edges []branch, root int32) (number []int32, cyclic []bool, count int) {
-	number, cyclic = make([]int32, len(into)), make([]bool, len(into))
+	number, cyclic = slices.Repeat([]int32{-1}, len(into)), make([]bool, len(into))
 	seen := make([]int32, len(into)) // by which walk
-	for v := range number {
-		number[v] = -1
-	}
 	for start := range int32(len(into)) {
 		v := start
 		for ; v != root && seen[v] == 0; v = edges[into[v]].from {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"railyard/internal/maxflow"
+	"railyard/model/symmetry"
 )
 
 // Result is a bound and the cut that proves it: what is on the source side can get no
@@ -52,19 +54,11 @@ func Bound(g *Graph) (Result, error) {
 // passed lies on the source side of all cuts that could still be violated, so it counts
 // as source for those after it: their flows come from near by.
 func cutBound(g *Graph) (Result, error) {
-	in, ranks := make([]int64, g.Vertices), make([]int32, g.Ranks)
-	for _, e := range g.Edges {
-		in[e.To] += e.Cap
-	}
-	least := int32(0)
-	for r := range ranks {
-		if ranks[r] = int32(r); in[r] < in[least] {
-			least = int32(r)
-		}
-	}
+	_, in := g.capacities()
+	least := int32(slices.Index(in, slices.Min(in)))
 	b := newBounding(g)
 	b.around(least)
-	err := b.lower(ranks...)
+	err := b.lower(symmetry.InPlace(g.Ranks)...)
 	return g.result(b.x, b.sinkSide), err
 }
 

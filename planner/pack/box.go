@@ -1,15 +1,15 @@
 package pack
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // stars has every root send to all ranks itself.
 func stars(n int) *Packing {
 	p := &Packing{K: 1, Trees: make([][]Tree, n), Method: "stars"}
 	for r := range n {
-		parent := make([]int32, n)
-		for v := range parent {
-			parent[v] = int32(r)
-		}
+		parent := slices.Repeat([]int32{int32(r)}, n)
 		parent[r] = -1
 		p.Trees[r] = []Tree{{Weight: 1, Parent: parent}}
 	}
@@ -108,15 +108,7 @@ func (b box) between(r *routes) (*big.Rat, error) {
 
 // rate is what each rank sends to its peers where all ranks do.
 func (b box) rate(r *routes, peers int, are func(u, v int) bool) (*big.Rat, error) {
-	w := newPairs(b.ranks())
-	for u := range b.ranks() {
-		for v := range b.ranks() {
-			if u != v && are(u, v) {
-				w.add(int32(u), int32(v), 1)
-			}
-		}
-	}
-	each, err := r.rate(w)
+	each, err := r.rate(pairsOf(b.ranks(), are))
 	if err != nil {
 		return nil, err
 	}
@@ -160,15 +152,7 @@ func starsFall(g *Graph, x Fraction, r *routes) bool {
 		for more && part < n && g.t != nil && g.t.NodeOf(part) == g.t.NodeOf(0) {
 			part++
 		}
-		w := newPairs(n)
-		for u := range n {
-			for v := range n {
-				if u != v && (u < part || v < part) {
-					w.add(int32(u), int32(v), 1)
-				}
-			}
-		}
-		per, err := r.rate(w)
+		per, err := r.rate(pairsOf(n, func(u, v int) bool { return u < part || v < part }))
 		if err != nil || per.Cmp(big.NewRat(x.Num, x.Den)) < 0 {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/model/symmetry"
 	"railyard/model/units"
 )
 
@@ -25,11 +26,7 @@ func edmonds(g *Graph, k int64, effort int) (*Packing, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots := make([]int32, g.Ranks)
-	for r := range roots {
-		roots[r] = int32(r)
-	}
-	return lowest(g, caps, roots, each, effort)
+	return lowest(g, caps, symmetry.InPlace(g.Ranks), each, effort)
 }
 
 // arborescences is the same for one root, at the rate of its broadcast.

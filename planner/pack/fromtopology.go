@@ -1,6 +1,10 @@
 package pack
 
-import "railyard/model/topology"
+import (
+	"railyard/model/symmetry"
+	"railyard/model/topology"
+	"slices"
+)
 
 // FromTopology is the graph of the links that routes between ranks may use:
 //
@@ -15,15 +19,7 @@ import "railyard/model/topology"
 // vertex, devices in the middle of a line vanish: both change no flow.
 func FromTopology(t *topology.Topology) (*Graph, error) {
 	type key struct{}
-	type result struct {
-		g   *Graph
-		err error
-	}
-	made := topology.Once(t, key{}, func() result {
-		g, err := graphOf(t)
-		return result{g, err}
-	})
-	return made.g, made.err
+	return topology.OnceOr(t, key{}, func() (*Graph, error) { return graphOf(t) })
 }
 
 func graphOf(t *topology.Topology) (*Graph, error) {
@@ -56,14 +52,14 @@ func OverHosts(t *topology.Topology) *Graph {
 		if joined || b.apart() || direct == 0 || direct == len(b.edges) {
 			return nil
 		}
-		return &Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: mergeEdges(b.edges)}
+		return &Graph{Ranks: t.NumRanks(), Vertices: len(b.vertex.All), Edges: mergeEdges(b.edges)}
 	})
 }
 
 func newBuilder(t *topology.Topology) *builder {
-	b := &builder{t: t, vertex: map[place]int32{}, added: map[linkCopy]bool{}, vertices: t.NumRanks()}
-	for r, d := range t.Ranks() {
-		b.vertex[place{device: d}] = int32(r)
+	b := &builder{t: t, added: map[linkCopy]bool{}}
+	for _, d := range t.Ranks() {
+		b.at(place{device: d})
 	}
 	return b
 }
@@ -91,30 +87,19 @@ type linkCopy struct {
 }
 
 type builder struct {
-	t        *topology.Topology
-	joined   []topology.Link // what has been added of scale-up links and hosts
-	island   []int32         // by device: which ranks reach one another over these, with those that pass on
-	vertex   map[place]int32
-	vertices int
-	members  []topology.DeviceID // of the vertices behind the ranks
-	edges    []Edge
-	host     []bool // by node: PCIe counts between its ranks
-	added    map[linkCopy]bool
+	t      *topology.Topology
+	joined []topology.Link // what has been added of scale-up links and hosts
+	island []int32         // by device: which ranks reach one another over these, with those that pass on
+	vertex symmetry.Numbering[place]
+	edges  []Edge
+	host   []bool // by node: PCIe counts between its ranks
+	added  map[linkCopy]bool
 }
 
 // islands finds out what reaches what so far.
 func (b *builder) islands() { b.island = topology.Components(len(b.t.Devices()), b.joined, nil) }
 
-func (b *builder) at(p place) int32 {
-	v, ok := b.vertex[p]
-	if !ok {
-		v = int32(b.vertices)
-		b.vertex[p] = v
-		b.vertices++
-		b.members = append(b.members, p.device)
-	}
-	return v
-}
+func (b *builder) at(p place) int32 { return int32(b.vertex.Of(p)) }
 
 func (b *builder) add(l topology.LinkID, from, to place) {
 	b.edges = append(b.edges, Edge{b.at(from), b.at(to), int64(b.t.Rate(l))})
@@ -166,11 +151,8 @@ func isHost(k topology.Kind) bool {
 
 // hosts adds PCIe and memory of the nodes that need it.
 func (b *builder) hosts() {
-	first := make([]int32, b.t.NumNodes())
+	first := slices.Repeat([]int32{-1}, b.t.NumNodes())
 	b.host = make([]bool, b.t.NumNodes())
-	for i := range first {
-		first[i] = -1
-	}
 	for r, d := range b.t.Ranks() {
 		n := b.t.NodeOf(r)
 		if first[n] < 0 {
@@ -178,16 +160,13 @@ func (b *builder) hosts() {
 		}
 		b.host[n] = b.host[n] || b.island[d] != first[n]
 	}
-	for i, l := range b.t.Links() {
+	b.join(func(l topology.Link, _ topology.Medium) bool {
 		from, to := b.t.Devices()[l.From], b.t.Devices()[l.To]
 		if from.Node < 0 || from.Node != to.Node || !b.host[from.Node] || !isHost(from.Kind) && !isHost(to.Kind) {
-			continue
+			return false
 		}
-		if (isHost(from.Kind) || b.isRank(l.From)) && (isHost(to.Kind) || b.isRank(l.To)) {
-			b.addOnce(topology.LinkID(i), place{device: l.From}, place{device: l.To})
-			b.joined = append(b.joined, l)
-		}
-	}
+		return (isHost(from.Kind) || b.isRank(l.From)) && (isHost(to.Kind) || b.isRank(l.To))
+	})
 }
 
 func (b *builder) addOnce(l topology.LinkID, from, to place) {
@@ -198,15 +177,13 @@ func (b *builder) addOnce(l topology.LinkID, from, to place) {
 }
 
 func (b *builder) finish() (*Graph, error) {
-	g, err := New(b.t.NumRanks(), b.vertices, b.edges)
+	g, err := New(b.t.NumRanks(), len(b.vertex.All), b.edges)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(b.members))
-	for i, d := range b.members {
-		names[i] = b.t.DeviceName(d)
+	for _, p := range b.vertex.All[g.Ranks:] {
+		g.names = append(g.names, b.t.DeviceName(p.device))
 	}
-	g.names = names
 	g.t, g.host = b.t, b.host
 	return g.reduced(), nil
 }

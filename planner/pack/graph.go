@@ -3,7 +3,6 @@ package pack
 import (
 	"fmt"
 	"slices"
-	"sort"
 
 	"railyard/model/topology"
 	"railyard/model/units"
@@ -48,12 +47,7 @@ func New(ranks, vertices int, edges []Edge) (*Graph, error) {
 
 // mergeEdges sorts edges and adds up parallel ones, in place.
 func mergeEdges(list []Edge) []Edge {
-	sort.Slice(list, func(i, j int) bool {
-		if list[i].From != list[j].From {
-			return list[i].From < list[j].From
-		}
-		return list[i].To < list[j].To
-	})
+	slices.SortFunc(list, func(a, b Edge) int { return inOrder([2]int32{a.From, a.To}, [2]int32{b.From, b.To}) })
 	out := list[:0]
 	for _, e := range list {
 		if n := len(out); n > 0 && out[n-1].From == e.From && out[n-1].To == e.To {
@@ -79,6 +73,16 @@ func (g *Graph) Name(v int) string {
 		return g.names[v-g.Ranks]
 	}
 	return fmt.Sprintf("switch%d", v-g.Ranks)
+}
+
+// capacities are what can leave each rank, and enter it.
+func (g *Graph) capacities() (out, in []int64) {
+	out, in = make([]int64, g.Vertices), make([]int64, g.Vertices)
+	for _, e := range g.Edges {
+		out[e.From] += e.Cap
+		in[e.To] += e.Cap
+	}
+	return out[:g.Ranks], in[:g.Ranks]
 }
 
 // unit is the greatest common divisor of all capacities.

@@ -16,7 +16,7 @@ func grids(g *Graph) []*Packing {
 	}
 	for _, dims := range factorings(g.Ranks) {
 		if l, ok := latticeOf(g, dims); ok {
-			out := []*Packing{l.packing(l.even())}
+			out := []*Packing{l.packing(slices.Repeat([]int64{1}, len(dims)))}
 			if w := l.balanced(); w != nil {
 				out = append(out, l.packing(w))
 			}
@@ -107,15 +107,6 @@ func (l *lattice) along(u, v int) (dim int, wrap bool) {
 	return dim, wrap
 }
 
-// even weighs all rotations of the order of dimensions alike.
-func (l *lattice) even() []int64 {
-	w := make([]int64, len(l.dims))
-	for i := range w {
-		w[i] = 1
-	}
-	return w
-}
-
 // balanced weighs the rotations so that the hops along the dimensions are as their
 // capacities; nil where no weights do that.
 func (l *lattice) balanced() []int64 {
@@ -181,9 +172,8 @@ func (l *lattice) packing(weight []int64) *Packing {
 
 // tree goes along the dimensions from first on, in cyclic order.
 func (l *lattice) tree(root, first int, mirror bool) []int32 {
-	parent := make([]int32, l.n)
+	parent := slices.Repeat([]int32{-1}, l.n)
 	for v := range parent {
-		parent[v] = -1
 		m := len(l.dims)
 		for j := m - 1; j >= 0; j-- { // the last dimension in which v is off the root
 			k := (first + j) % m

@@ -51,10 +51,7 @@ type growth struct {
 }
 
 func (e *growth) start(root int32, count int64) {
-	b := &bundle{root: root, count: count, parent: make([]int32, e.n), depth: make([]int32, e.n), size: 1}
-	for v := range b.depth {
-		b.parent[v], b.depth[v] = -1, -1
-	}
+	b := &bundle{root: root, count: count, parent: slices.Repeat([]int32{-1}, e.n), depth: slices.Repeat([]int32{-1}, e.n), size: 1}
 	b.depth[root] = 0
 	b.ranks = make(set, (e.n+63)/64)
 	b.ranks.add(int(root))

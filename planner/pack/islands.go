@@ -21,7 +21,7 @@ func (s *search) islands() (*islands, error) {
 	if t == nil {
 		return nil, fmt.Errorf("pack: there is one node")
 	}
-	x := &islands{of: make([]int32, s.g.Ranks)}
+	x := &islands{of: slices.Repeat([]int32{-1}, s.g.Ranks)}
 	if t.NumNodes() > 1 {
 		x.members = make([][]int32, t.NumNodes())
 		for r := range x.of {
@@ -63,9 +63,6 @@ func hubs(t *topology.Topology) []hub {
 func (x *islands) onSwitches(t *topology.Topology) error {
 	list := slices.DeleteFunc(hubs(t), func(h hub) bool { return len(h.ranks) < 2 || len(h.ranks) == len(x.of) })
 	slices.SortStableFunc(list, func(a, b hub) int { return cmp.Or(cmp.Compare(b.rate, a.rate), len(b.ranks)-len(a.ranks)) })
-	for r := range x.of {
-		x.of[r] = -1
-	}
 	use, left := PathUse{}, len(x.of)
 	for _, h := range list {
 		if slices.ContainsFunc(h.ranks, func(r int32) bool { return x.of[r] >= 0 }) {

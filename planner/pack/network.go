@@ -27,7 +27,7 @@ func (b *builder) network() {
 		}
 	}
 	used := map[topology.LinkID]bool{} // each link once for each copy of its ends
-	for p := range b.vertex {
+	for _, p := range b.vertex.All {
 		if b.t.Devices()[p.device].Kind != topology.NIC {
 			continue
 		}

@@ -22,28 +22,22 @@ const DefaultWork = 80_000_000
 // ForTopology is PackFor on the graph of a topology, which is asked once. Where links are as fast both
 // ways, a reduce-scatter takes the trees of an all-gather.
 func ForTopology(t *topology.Topology, kind collective.Kind, root int, o Options) (*Packing, error) {
-	type result struct {
-		p   *Packing
-		err error
-	}
 	type key struct {
 		kind collective.Kind
 		root int
 		o    Options
 	}
-	found := topology.Once(t, key{kind, root, o}, func() result {
+	return topology.OnceOr(t, key{kind, root, o}, func() (*Packing, error) {
 		g, err := FromTopology(t)
 		if err != nil {
-			return result{err: err}
+			return nil, err
 		}
 		if kind == collective.ReduceScatter && g.symmetric() {
 			p, err := ForTopology(t, collective.AllGather, root, o)
-			return result{p.reversed(), err}
+			return p.reversed(), err
 		}
-		p, err := PackFor(g, kind, root, o)
-		return result{p, err}
+		return PackFor(g, kind, root, o)
 	})
-	return found.p, found.err
 }
 
 // reversed is the reduce-scatter of an all-gather.

@@ -100,6 +100,19 @@ type pairs struct {
 
 func newPairs(n int) *pairs { return &pairs{n, make([]int64, n*n)} }
 
+// pairsOf has a weight of one for those that are wanted.
+func pairsOf(n int, want func(u, v int) bool) *pairs {
+	p := newPairs(n)
+	for u := range n {
+		for v := range n {
+			if u != v && want(u, v) {
+				p.add(int32(u), int32(v), 1)
+			}
+		}
+	}
+	return p
+}
+
 func (p *pairs) add(u, v int32, w int64) { p.weight[int(u)*p.n+int(v)] += w }
 
 // load adds up what the transfers put on each resource.

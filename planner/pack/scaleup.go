@@ -20,7 +20,7 @@ func ScaleUp(t *topology.Topology) *Links {
 		b := newBuilder(t)
 		b.scaleUp()
 		b.direct()
-		r := newReducer(&Graph{Ranks: t.NumRanks(), Vertices: b.vertices, Edges: b.edges})
+		r := newReducer(&Graph{Ranks: t.NumRanks(), Vertices: len(b.vertex.All), Edges: b.edges})
 		for r.twins() {
 		}
 		l := &Links{Graph: r.graph(&Graph{Ranks: t.NumRanks()})}
@@ -30,7 +30,7 @@ func ScaleUp(t *topology.Topology) *Links {
 			}
 			var devices []topology.DeviceID
 			for _, v := range members {
-				devices = append(devices, b.members[int(v)-t.NumRanks()])
+				devices = append(devices, b.vertex.All[v].device)
 			}
 			slices.Sort(devices)
 			l.Switches = append(l.Switches, devices)

@@ -11,15 +11,7 @@ import (
 // a rate of x for W, a rank has cap − x left for its own star, and where the links of ranks
 // are what limits, the weights cap − x fill them. Nil where none has anything left.
 func weightedStars(g *Graph, bound Fraction) *Packing {
-	in, out := make([]int64, g.Ranks), make([]int64, g.Ranks)
-	for _, e := range g.Edges {
-		if int(e.To) < g.Ranks {
-			in[e.To] += e.Cap
-		}
-		if int(e.From) < g.Ranks {
-			out[e.From] += e.Cap
-		}
-	}
+	out, in := g.capacities()
 	p := stars(g.Ranks)
 	p.Kind, p.K, p.Method = collective.AllReduce, 0, "weighted stars"
 	unit := units.GCD(g.unit(), bound.Num)
