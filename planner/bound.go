@@ -7,6 +7,7 @@ import (
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -27,17 +28,15 @@ type Bounds struct {
 	view    int // whose programs are looked at; −1: those of the root's node, of the weakest where there is no root
 	routed  int // to how many ranks of other nodes each
 
-	crossings map[[2]int]float64    // by node and direction: bytes/s
-	outlines  map[string][]*outline // by algorithm
-	of        map[*schedule.Schedule]*outline
-	cuts      cuts
+	outlines map[string][]*outline // by algorithm
+	of       map[*schedule.Schedule]*outline
+	cuts     symmetry.Numbering[cutKey] // those that were met
 }
 
 // NewBounds prepares bounds for a topology and a profile.
 func NewBounds(t *topology.Topology, p *cost.Profile) *Bounds {
 	return &Bounds{t: t, profile: p, router: topology.NewRouter(t), view: -1, routed: maxRouted, routes: map[[2]int32]*routeCost{},
-		crossings: map[[2]int]float64{}, outlines: map[string][]*outline{}, of: map[*schedule.Schedule]*outline{},
-		cuts: cuts{number: map[cutKey]int32{}}}
+		outlines: map[string][]*outline{}, of: map[*schedule.Schedule]*outline{}}
 }
 
 // leastAlpha is the smallest α of a profile.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -21,23 +22,8 @@ type routeCost struct {
 
 // hopShare is which part of the bytes crosses a cut.
 type hopShare struct {
-	cut   int32
+	cut   int
 	share float64
-}
-
-// cuts are those that bounds have met, by number.
-type cuts struct {
-	all    []cutKey
-	number map[cutKey]int32
-}
-
-func (c *cuts) of(k cutKey) int32 {
-	n, ok := c.number[k]
-	if !ok {
-		n = int32(len(c.all))
-		c.all, c.number[k] = append(c.all, k), n
-	}
-	return n
 }
 
 // maxRouted is to how many ranks of other nodes routes are looked up for each program:
@@ -170,7 +156,7 @@ func connsOf(ops []schedule.Op, inNetwork bool) []connUse {
 		peer int32
 		in   bool
 	}
-	index := map[key]int{}
+	var index symmetry.Numbering[key]
 	for i := range ops {
 		o := &ops[i]
 		chunks := o.Dst.Set.Len()
@@ -183,10 +169,8 @@ func connsOf(ops []schedule.Op, inNetwork bool) []connUse {
 		}
 		for _, peer := range peers {
 			k := key{peer, !o.Kind.Sends()}
-			at, ok := index[k]
-			if !ok {
-				at = len(out)
-				index[k] = at
+			at := index.Of(k)
+			if at == len(out) {
 				out = append(out, connUse{peer: k.peer, in: k.in})
 			}
 			out[at].count(chunks)
@@ -224,7 +208,7 @@ func (n *nodeView) conn(channel, rank int, u connUse) (connBound, bool) {
 	}
 	crosses := n.b.t.NodeOf(rank) != n.b.t.NodeOf(int(u.peer))
 	if crosses {
-		n.add([]hopShare{{n.b.cuts.of(way), 1}}, loadKey{channel: channel, medium: n.between}, u.sizes)
+		n.add([]hopShare{{n.b.cuts.Of(way), 1}}, loadKey{channel: channel, medium: n.between}, u.sizes)
 		if !u.routed {
 			return connBound{}, false
 		}
@@ -244,7 +228,7 @@ func (n *nodeView) add(hops []hopShare, kind loadKey, sizes []sizeCount) {
 	for _, s := range sizes {
 		kind.chunks = s.chunks
 		counts := n.onto[kind]
-		if more := len(n.b.cuts.all) - len(counts); more > 0 {
+		if more := len(n.b.cuts.All) - len(counts); more > 0 {
 			counts = append(counts, make([]float64, more)...)
 			n.onto[kind] = counts
 		}
@@ -286,7 +270,7 @@ func (b *Bounds) costOf(full *topology.Route) *routeCost {
 	for _, h := range full.Hops {
 		l := b.t.Links()[h.Link]
 		if b.t.Devices()[l.From].Node >= 0 || b.t.Devices()[l.To].Node >= 0 {
-			r.hops = append(r.hops, hopShare{b.cuts.of(cutKey(h.Link)), float64(h.Num) / float64(h.Den)})
+			r.hops = append(r.hops, hopShare{b.cuts.Of(cutKey(h.Link)), float64(h.Num) / float64(h.Den)})
 		}
 	}
 	return r
@@ -307,7 +291,7 @@ type messageCount struct {
 func (n *nodeView) loads() []linkLoad {
 	var out []linkLoad
 	seen := map[string]bool{}
-	for at, cut := range n.b.cuts.all {
+	for at, cut := range n.b.cuts.All {
 		l := linkLoad{rate: n.rate(cut)}
 		for k, counts := range n.onto {
 			if at < len(counts) && counts[at] > 0 {
@@ -338,19 +322,19 @@ func (n *nodeView) rate(cut cutKey) float64 {
 
 // crossing is what all links out of a node or into it carry together.
 func (b *Bounds) crossing(node int, cut cutKey) float64 {
-	key := [2]int{node, int(cut)}
-	if r, ok := b.crossings[key]; ok {
-		return r
+	type key struct {
+		node int
+		cut  cutKey
 	}
-	total := 0.0
-	for i, l := range b.t.Links() {
-		from, to := b.t.Devices()[l.From].Node == int32(node), b.t.Devices()[l.To].Node == int32(node)
-		if cut == outOfNode && from && !to || cut == intoNode && to && !from {
-			total += float64(b.t.Rate(topology.LinkID(i)))
+	return topology.Once(b.t, key{node, cut}, func() (total float64) {
+		for i, l := range b.t.Links() {
+			from, to := b.t.Devices()[l.From].Node == int32(node), b.t.Devices()[l.To].Node == int32(node)
+			if cut == outOfNode && from && !to || cut == intoNode && to && !from {
+				total += float64(b.t.Rate(topology.LinkID(i)))
+			}
 		}
-	}
-	b.crossings[key] = total
-	return total
+		return total
+	})
 }
 
 // between is the medium of messages between a node and others: where only links of networks join them, theirs.

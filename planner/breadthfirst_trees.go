@@ -28,18 +28,10 @@ type breadthFirstWays struct{ out, in *shortest }
 // where everybody has links to everybody, direct is as good.
 func (r *request) breadthFirst() (*breadthFirstWays, error) {
 	type key struct{}
-	type found struct {
-		ways *breadthFirstWays
-		err  error
-	}
 	if n := r.spec.Ranks; n > maxPackedRanks {
 		return nil, notApplicable("%d ranks: at most %d", n, maxPackedRanks)
 	}
-	f := topology.Once(r.t, key{}, func() found {
-		ways, err := r.findBreadthFirst()
-		return found{ways, err}
-	})
-	return f.ways, f.err
+	return topology.OnceOr(r.t, key{}, r.findBreadthFirst)
 }
 
 func (r *request) findBreadthFirst() (*breadthFirstWays, error) {

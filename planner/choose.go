@@ -265,8 +265,14 @@ func (c *contest) row() (Row, error) {
 			x.Gain = gain
 		}
 	}
+	pruned := func(x *Considered) int {
+		if x.Pruned {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(c.list, func(a, b Considered) int {
-		return cmp.Or(cmp.Compare(max(a.Time, best.Time), max(b.Time, best.Time)), compareBool(a.Pruned, b.Pruned))
+		return cmp.Or(cmp.Compare(max(a.Time, best.Time), max(b.Time, best.Time)), cmp.Compare(pruned(&a), pruned(&b)))
 	})
 	var err error
 	if row.Prediction = c.explained; !known {
@@ -277,16 +283,6 @@ func (c *contest) row() (Row, error) {
 			fmt.Sprintf("%s may be faster, but take too long to simulate: left out (--algo and --slices choose one)", names))
 	}
 	return row, err
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // leftOut names the candidates that were left out and could take less than a time.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -160,16 +161,13 @@ func balanceEntries(rings []crossing, local [][]int32, nic []int, nics int) {
 // nicOfEach numbers the NIC that each GPU of the first node uses, and counts them.
 // GPUs without one count as their own.
 func (r *request) nicOfEach(nodes [][]int32) (nic []int, nics int) {
-	number := map[topology.DeviceID]int{}
+	var number symmetry.Numbering[topology.DeviceID]
 	for i, rank := range nodes[0] {
 		id := topology.DeviceID(-1 - i)
 		if route, err := r.router.Route(int(rank), int(nodes[1][i%len(nodes[1])])); err == nil && len(route.NICs) > 0 {
 			id = route.NICs[0]
 		}
-		if _, ok := number[id]; !ok {
-			number[id] = len(number)
-		}
-		nic = append(nic, number[id])
+		nic = append(nic, number.Of(id))
 	}
-	return nic, len(number)
+	return nic, len(number.All)
 }

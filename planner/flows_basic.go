@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"railyard/model/symmetry"
 	"railyard/model/units"
 )
 
@@ -15,7 +16,7 @@ import (
 type basicFlow struct {
 	f       *flow
 	pairs   [][]*way // by pair; the first is its key
-	links   map[[2]int32]int
+	links   symmetry.Numbering[[2]int32]
 	basis   []*way      // by row; nil: none yet
 	inverse [][]float64 // by row and link: how much of the basis makes a link's load
 }
@@ -30,14 +31,15 @@ type way struct {
 // inFewPaths is a flow that loads links alike on as few paths as that allows.
 func (f *flow) inFewPaths() *flow {
 	few := f.copied()
-	x := &basicFlow{f: few, links: map[[2]int32]int{}}
+	x := &basicFlow{f: few}
 	if x.read(); x.work() > mostElimination {
 		few.sort()
 		return few
 	}
-	x.basis, x.inverse = make([]*way, len(x.links)), make([][]float64, len(x.links))
+	n := len(x.links.All)
+	x.basis, x.inverse = make([]*way, n), make([][]float64, n)
 	for i := range x.inverse {
-		x.inverse[i] = make([]float64, len(x.links))
+		x.inverse[i] = make([]float64, n)
 		x.inverse[i][i] = 1
 	}
 	for _, ways := range x.pairs {
@@ -56,7 +58,7 @@ const mostElimination = 1 << 30
 // work is about how many there are: as many rows for each path beside a key as there are links, each as long.
 func (x *basicFlow) work() (n int64) {
 	for _, ways := range x.pairs {
-		n += int64(max(0, len(ways)-1)) * square(len(x.links))
+		n += int64(max(0, len(ways)-1)) * square(len(x.links.All))
 	}
 	return n
 }
@@ -77,9 +79,7 @@ func (x *basicFlow) read() {
 			}
 			x.pairs[pair][i].units++
 			for h := 1; h < len(p); h++ {
-				if link := [2]int32{p[h-1], p[h]}; x.links[link] == 0 {
-					x.links[link] = len(x.links) + 1
-				}
+				x.links.Of([2]int32{p[h-1], p[h]})
 			}
 		}
 		slices.SortStableFunc(x.pairs[pair], func(a, b *way) int { return cmp.Compare(b.units, a.units) })
@@ -92,7 +92,7 @@ func (x *basicFlow) coefficients(w *way) []float64 {
 	size := x.f.size(w.pair * x.f.units)
 	add := func(path []int32, by float64) {
 		for h := 1; h < len(path); h++ {
-			link := x.links[[2]int32{path[h-1], path[h]}] - 1
+			link := x.links.Of([2]int32{path[h-1], path[h]})
 			for i := range out {
 				out[i] += by * x.inverse[i][link]
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 )
 
 // buildOrderedFlows is flows whose messages are sent one by one, in an order that is found by playing them out: each rank sends
@@ -140,7 +141,7 @@ func (f *flow) hops(path []int32) (out [][]int32) {
 // connect finds the connections of all paths, and over which links they go.
 func (x *parcels) connect() map[[2]int32]*hopConnection {
 	known := map[[2]int32]*hopConnection{}
-	links := map[[2]int32]int32{}
+	var links symmetry.Numbering[[2]int32]
 	for i, p := range x.paths {
 		for _, hop := range x.hops(p) {
 			ends := [2]int32{hop[0], hop[len(hop)-1]}
@@ -152,10 +153,9 @@ func (x *parcels) connect() map[[2]int32]*hopConnection {
 			c.units += x.size(i)
 			for h := 1; h < len(hop); h++ {
 				at := [2]int32{hop[h-1], hop[h]}
-				l, ok := links[at]
-				if !ok {
-					l = int32(len(x.capacity))
-					links[at], x.capacity = l, append(x.capacity, x.g[at[0]][at[1]])
+				l := int32(links.Of(at))
+				if int(l) == len(x.capacity) {
+					x.capacity = append(x.capacity, x.g[at[0]][at[1]])
 					x.loads = append(x.loads, x.load[at[0]][at[1]])
 				}
 				c.add(l, x.size(i))

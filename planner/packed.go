@@ -52,6 +52,7 @@ type treeSet struct {
 	rates  []order.Rate    // of connections
 	parts  int64           // of each root's data, or of all
 	share  float64         // of the bound, on paper
+	low    float64         // of shares of rails: the same of trees that are as low as can be
 	shared bool            // transfers share links behind switches
 	paths  []schedule.Path // of hops that choose among planes of switches
 	err    error
@@ -68,11 +69,6 @@ func (x *treeSet) hops(ranks int) int {
 	return len(x.trees.List) * (ranks - 1)
 }
 
-// packable are the collectives that packed trees make.
-var packable = []collective.Kind{
-	collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.Broadcast, collective.Reduce,
-}
-
 // treeSets are the trees of a topology for one collective.
 type treeSets struct {
 	all, few *treeSet
@@ -85,7 +81,7 @@ func (r *request) fewTrees() *treeSet { return r.treeSets().few }
 
 // treeSets makes a schedule's trees of the packing, once for each topology.
 func (r *request) treeSets() treeSets {
-	if n := r.spec.Ranks; !slices.Contains(packable, r.spec.Kind) || n < 3 || n > maxPackedRanks {
+	if n := r.spec.Ranks; !slices.Contains(dense, r.spec.Kind) || n < 3 || n > maxPackedRanks {
 		none := &treeSet{err: notApplicable("packed trees are for 3 to %d ranks, and not for all_to_all, scatter or gather",
 			maxPackedRanks)}
 		return treeSets{all: none, few: none}

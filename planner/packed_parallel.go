@@ -108,7 +108,7 @@ func (r *request) anyTrees() []*treeSet {
 		return out
 	}
 	if x := r.railShares(); x.err == nil {
-		out = append(out, &treeSet{trees: x.trees, share: x.share, paths: x.paths})
+		out = append(out, x)
 	}
 	return out
 }

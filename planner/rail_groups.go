@@ -6,6 +6,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 )
 
 // railGroups are the groups in which ranks talk over rerouted rails. Chunks of an all-gather are units
@@ -78,15 +79,13 @@ func (g *railGroups) classify(tiers [][]int32, root int) {
 		}
 		nodes[group] = append(nodes[group], node)
 	}
-	kinds := map[string]int32{}
+	var kinds symmetry.Numbering[string]
 	for group, key := range keys {
-		kind, ok := kinds[string(key)]
-		if !ok {
-			kind = int32(len(kinds))
-			kinds[string(key)] = kind
+		kind := kinds.Of(string(key))
+		if kind == len(g.first) {
 			g.first = append(g.first, nodes[group])
 		}
-		g.kindOf = append(g.kindOf, kind)
+		g.kindOf = append(g.kindOf, int32(kind))
 	}
 }
 

@@ -38,38 +38,30 @@ func railDepths(r *request) []int {
 	return upTo([]int{1, 4, 8, 16, 32, 64}, most)
 }
 
-// sharedRails are the trees of rail_shares, or why there are none.
-type sharedRails struct {
-	trees *schedule.Trees
-	share float64 // of the bound
-	low   float64 // the same of trees that are as low as can be
-	paths []schedule.Path
-	err   error
-}
-
-func (r *request) railShares() *sharedRails {
+// railShares are the trees of rail_shares, or why there are none.
+func (r *request) railShares() *treeSet {
 	switch {
 	case !pack.PerRoot(r.spec.Kind) && r.spec.Kind != collective.AllReduce:
-		return &sharedRails{err: notApplicable("it does not make %v", r.spec.Kind)}
+		return &treeSet{err: notApplicable("it does not make %v", r.spec.Kind)}
 	case r.spec.Ranks > maxSharedRanks:
-		return &sharedRails{err: notApplicable("it is for up to %d ranks", maxSharedRanks)}
+		return &treeSet{err: notApplicable("it is for up to %d ranks", maxSharedRanks)}
 	}
 	type key struct{ kind collective.Kind }
 	return topology.Once(r.t, key{r.spec.Kind}, r.shareRails)
 }
 
-func (r *request) shareRails() *sharedRails {
+func (r *request) shareRails() *treeSet {
 	g, err := pack.FromTopology(r.t)
 	var p *pack.Packing
 	if err == nil {
 		p, err = pack.RailShares(g, r.spec.Kind)
 	}
 	if err != nil {
-		return &sharedRails{err: notApplicable("%v", err)}
+		return &treeSet{err: notApplicable("%v", err)}
 	}
 	t, err := r.treesOf(p, r.treeOp())
 	if err != nil {
-		return &sharedRails{err: err}
+		return &treeSet{err: err}
 	}
 	t.Join = true
 	if r.spec.Kind == collective.AllReduce { // chunks of a rail lie side by side, so that messages of several roots join
@@ -77,7 +69,7 @@ func (r *request) shareRails() *sharedRails {
 			return cmp.Or(cmp.Compare(a.Root%t.Local, b.Root%t.Local), cmp.Compare(a.Root, b.Root))
 		})
 	}
-	out := &sharedRails{trees: t, share: p.Share, paths: r.pathsOf(p.Paths)}
+	out := &treeSet{trees: t, share: p.Share, paths: r.pathsOf(p.Paths)}
 	if p.Height <= 2 && t.Units > 0 { // what roots of unequal shares lose, paper does not say
 		out.low = p.Share
 	}

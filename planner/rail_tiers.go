@@ -37,11 +37,8 @@ func newRailTiers(tiers [][]int32, nodes int, takesPart func(node int) bool) *ra
 	x.group = append(append(x.group, tiers...), identity(nodes))
 	for d, of := range x.group[1:] {
 		above := x.group[d]
-		children, index := make([][]int32, slices.Max(above)+1), make([]int32, slices.Max(of)+1)
+		children, index := make([][]int32, slices.Max(above)+1), slices.Repeat([]int32{-1}, int(slices.Max(of))+1)
 		digit := slices.Repeat([]int32{-1}, nodes)
-		for i := range index {
-			index[i] = -1
-		}
 		for n, g := range of {
 			if !takesPart(n) {
 				continue
@@ -210,16 +207,15 @@ func (p *railPasses) add(from, of, to int32) {
 // joined makes one of what goes from a node to the same others.
 func (p *railPasses) joined() (out []railPass) {
 	for _, list := range p.lists {
-		at := map[string]int{}
+		first := len(out)
+		var at symmetry.Numbering[string]
 		for _, x := range list {
 			var key []byte
 			for _, to := range x.to {
 				key = binary.AppendVarint(key, int64(to))
 			}
-			i, ok := at[string(key)]
-			if !ok {
-				i = len(out)
-				at[string(key)] = i
+			i := first + at.Of(string(key))
+			if i == len(out) {
 				out = append(out, railPass{depth: p.depth, from: x.from, to: x.to})
 			}
 			out[i].of = append(out[i].of, x.of...)
@@ -268,13 +264,11 @@ func (b *reroutes) kindsOf(nodes []int32) (out []*railKind) {
 
 // inSteps are the nodes of which a node passes data on, in lists of those that are numbered in steps (see align).
 func (g *railGroups) inSteps(p railPass) (out [][]int32) {
-	at := map[int32]int{}
+	var at symmetry.Numbering[int32]
 	for _, of := range p.of {
-		steps := g.steps[p.depth][of]
-		i, ok := at[steps]
-		if !ok {
-			i = len(out)
-			at[steps], out = i, append(out, nil)
+		i := at.Of(g.steps[p.depth][of])
+		if i == len(out) {
+			out = append(out, nil)
 		}
 		out[i] = append(out[i], of)
 	}

@@ -31,10 +31,6 @@ type railKind struct {
 // reroutes finds them once for a topology and what is much the same collective to rails.
 func (r *request) reroutes() (*reroutes, error) {
 	type key struct{ of collective.Kind }
-	type found struct {
-		b   *reroutes
-		err error
-	}
 	of := r.spec.Kind
 	switch of {
 	case collective.ReduceScatter:
@@ -44,11 +40,7 @@ func (r *request) reroutes() (*reroutes, error) {
 	case collective.Scatter:
 		of = collective.Gather
 	}
-	x := topology.Once(r.t, key{of}, func() found {
-		b, err := r.findReroutes(of)
-		return found{b, err}
-	})
-	return x.b, x.err
+	return topology.OnceOr(r.t, key{of}, func() (*reroutes, error) { return r.findReroutes(of) })
 }
 
 func (r *request) findReroutes(of collective.Kind) (*reroutes, error) {
@@ -106,10 +98,7 @@ func (r *request) railOf() func(rank int32) int {
 // addNode finds a node's kind, or makes a new one.
 func (b *reroutes) addNode(ranks []int32, rail func(int32) int, out, in []float64) {
 	k := &railKind{room: make([]float64, b.rails)}
-	at := make([]int32, b.rails)
-	for i := range at {
-		at[i] = -1
-	}
+	at := slices.Repeat([]int32{-1}, b.rails)
 	for i, x := range ranks {
 		k.room[rail(x)], at[rail(x)] = min(out[i], in[i]), x
 	}

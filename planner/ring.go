@@ -45,35 +45,25 @@ func (r *request) ringsOver(orders [][]int32) (*schedule.Schedule, error) {
 		first *int32
 		n     int
 	}
-	fit := topology.Once(r.t, key{&orders[0][0], len(orders)}, func() ringsFit {
-		return ringsFit{r.ringShares(orders), r.allRoutableOver(orders)}
+	shares, err := topology.OnceOr(r.t, key{&orders[0][0], len(orders)}, func() ([]int64, error) {
+		for _, o := range orders {
+			if err := r.routable(o); err != nil {
+				return nil, err
+			}
+		}
+		return r.ringShares(orders), nil
 	})
-	if fit.err != nil {
-		return nil, fit.err
+	if err != nil {
+		return nil, err
 	}
 	s := &schedule.Schedule{}
-	for i, share := range fit.shares {
+	for i, share := range shares {
 		o := orders[i]
 		ch := r.flat(schedule.GenRing, o, r.chunksFor(len(o)))
 		ch.Share = share
 		s.Channels = append(s.Channels, ch)
 	}
 	return s, nil
-}
-
-// ringsFit is what rings carry, or why they do not go round.
-type ringsFit struct {
-	shares []int64
-	err    error
-}
-
-func (r *request) allRoutableOver(orders [][]int32) error {
-	for _, o := range orders {
-		if err := r.routable(o); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ringShares gives each ring as much of the data as it can carry, in MB/s in lowest terms.

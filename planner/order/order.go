@@ -8,6 +8,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 )
 
 // Rate is how fast one rank sends to another, in any unit.
@@ -52,7 +53,7 @@ type plan struct {
 	op       collective.Kind
 	up, down bool
 	children [2][][][]int32 // up (0) or down (1) trees, by tree and rank
-	connOf   map[[2]int32]int32
+	connOf   symmetry.Numbering[[2]int32]
 	conns    []conn
 	hops     []hop
 	list     []int32 // hops that there are, those first for which the most has to wait
@@ -84,7 +85,7 @@ func (p *plan) hop(tree int, v int32, down int) int32 { return int32(2*(tree*p.r
 
 func newPlan(t *schedule.Trees, ranks int, op collective.Kind, rates []Rate) *plan {
 	p := &plan{Trees: t, ranks: ranks, op: op, up: op != collective.AllGather, down: op != collective.ReduceScatter,
-		connOf: map[[2]int32]int32{}, hops: make([]hop, 2*len(t.List)*ranks)}
+		hops: make([]hop, 2*len(t.List)*ranks)}
 	for _, x := range rates {
 		p.conns[p.conn(x.From, x.To)].rate = x.Rate
 	}
@@ -130,14 +131,11 @@ func (p *plan) addHop(h int32, tree int, from, to int32) {
 
 // conn is the connection between two ranks.
 func (p *plan) conn(from, to int32) int32 {
-	key := [2]int32{from, to}
-	c, ok := p.connOf[key]
-	if !ok {
-		c = int32(len(p.conns))
-		p.connOf[key] = c
+	c := p.connOf.Of([2]int32{from, to})
+	if c == len(p.conns) {
 		p.conns = append(p.conns, conn{rate: 1})
 	}
-	return c
+	return int32(c)
 }
 
 // setTogo follows what waits for what in a tree, from the end.

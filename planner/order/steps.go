@@ -9,12 +9,12 @@ import (
 
 // step is one end of a hop in time.
 type step struct {
-	end      int32 // its number (see schedule.Trees.Ends)
-	receives bool
-	after    int64 // whole periods
-	at       int64 // in a period
-	comes    int64 // the message, from the start of that period
-	hop      int32
+	end   int32 // its number (see schedule.Trees.Ends)
+	sends int   // 1; 0: it receives, which comes first
+	after int64 // whole periods
+	at    int64 // in a period
+	comes int64 // the message, from the start of that period
+	hop   int32
 }
 
 // orders are what all ranks do in a period.
@@ -27,7 +27,7 @@ func (p *plan) orders() []schedule.TreeOrder {
 			steps = append(steps, p.step(int32(r), int32(i), e))
 		}
 		slices.SortFunc(steps, func(a, b step) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), receivesFirst(a, b), cmp.Compare(a.comes, b.comes), cmp.Compare(a.hop, b.hop))
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.sends, b.sends), cmp.Compare(a.comes, b.comes), cmp.Compare(a.hop, b.hop))
 		})
 		for _, s := range steps {
 			out[r].Ends, out[r].After = append(out[r].Ends, s.end), append(out[r].After, int32(s.after))
@@ -35,16 +35,6 @@ func (p *plan) orders() []schedule.TreeOrder {
 	}
 	fromFirst(out)
 	return out
-}
-
-func receivesFirst(a, b step) int {
-	switch {
-	case a.receives == b.receives:
-		return 0
-	case a.receives:
-		return -1
-	}
-	return 1
 }
 
 // fromFirst counts periods from the first in which anybody does anything.
@@ -76,10 +66,10 @@ func (p *plan) step(rank, number int32, e schedule.TreeEnd) step {
 	}
 	h := p.hop(int(e.Tree), v, down)
 	x := &p.hops[h]
-	t := x.sent
+	t, sends := x.sent, 1
 	if e.Receives {
-		t = x.taken
+		t, sends = x.taken, 0
 	}
 	n := t / p.period
-	return step{number, e.Receives, n, t - n*p.period, x.comes - n*p.period, h}
+	return step{number, sends, n, t - n*p.period, x.comes - n*p.period, h}
 }
