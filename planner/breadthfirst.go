@@ -50,8 +50,7 @@ func (r *request) downOneTree(x *breadthFirstWays) *schedule.Schedule {
 		ways = x.in
 	}
 	for _, parents := range ways.trees(max(r.o.Channels, 1)) {
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1,
-			Phases: r.treePhases(identity(r.spec.Ranks), parents[r.spec.Root], 0, r.spec.Root)})
+		s.Channels = append(s.Channels, r.alongTree(identity(r.spec.Ranks), parents[r.spec.Root], 0, r.spec.Root))
 	}
 	return s
 }

@@ -326,10 +326,8 @@ func (f *flow) copied() *flow {
 
 func (f *flow) fastest() float64 {
 	most := 0.0
-	for a := range f.g {
-		for _, rate := range f.g[a] {
-			most = max(most, rate)
-		}
+	for _, rates := range f.g {
+		most = max(most, slices.Max(rates))
 	}
 	return most
 }
@@ -344,10 +342,8 @@ func (f *flow) reroute() {
 		f.rerouteFrom(src)
 	}
 	f.full = 0
-	for a := range f.load {
-		for _, x := range f.load[a] {
-			f.full = max(f.full, x)
-		}
+	for _, loads := range f.load {
+		f.full = max(f.full, slices.Max(loads))
 	}
 }
 

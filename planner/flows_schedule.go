@@ -15,10 +15,6 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 	if r.spec.Kind == collective.Gather {
 		endTogether(messages)
 	}
-	return f.sent(r, messages)
-}
-
-func (f *flow) sent(r *request, messages []pathMessage) *schedule.Schedule {
 	s := r.alongPaths(messages, f.units)
 	if f.links != nil {
 		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))

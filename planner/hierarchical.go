@@ -2,9 +2,11 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -88,39 +90,22 @@ func (r *request) innerOrders(dims []int32, gen string) []schedule.RankList {
 // tierChannel is the phases of one channel.
 func (r *request) tierChannel(dims []int32, l levels, order schedule.RankList) schedule.Channel {
 	last := len(dims) - 1
-	phase := func(axis int, op collective.Kind) schedule.Phase {
+	var phases []schedule.Phase
+	add := func(axis int, op collective.Kind) {
 		ph := schedule.Phase{Gen: r.outerGen(dims, axis, l), Op: op, Groups: onAxis(dims, axis, nil)}
 		if axis == last {
 			ph.Gen = l.inner
 			ph.Groups.Grid.Order = order
 		}
-		return ph
+		phases = append(phases, ph)
 	}
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks}
-	if r.spec.Kind != collective.AllGather {
-		for a := last; a >= 0; a-- {
-			ph := phase(a, collective.ReduceScatter)
-			ph.Src, ph.Acc, ph.Dst = schedule.Scratch, schedule.Scratch, schedule.Scratch
-			if a == last {
-				ph.Src = schedule.Input
-			}
-			if a == 0 {
-				ph.Dst = schedule.Output
-			}
-			ch.Phases = append(ch.Phases, ph)
-		}
+	for a := last; a >= 0 && r.spec.Kind != collective.AllGather; a-- {
+		add(a, collective.ReduceScatter)
 	}
-	if r.spec.Kind != collective.ReduceScatter {
-		for a := range dims {
-			ph := phase(a, collective.AllGather)
-			ph.Src, ph.Acc, ph.Dst = schedule.Output, schedule.Output, schedule.Output
-			if a == 0 && r.spec.Kind == collective.AllGather {
-				ph.Src = schedule.Input
-			}
-			ch.Phases = append(ch.Phases, ph)
-		}
+	for a := 0; a <= last && r.spec.Kind != collective.ReduceScatter; a++ {
+		add(a, collective.AllGather)
 	}
-	return ch
+	return r.pipeline(r.spec.Ranks, phases...)
 }
 
 // grid is the topology's regular layout with at least two tiers, all of whose groups
@@ -170,9 +155,8 @@ func (r *request) gridRoutable(dims []int32) error {
 }
 
 func (r *request) reachGrid(dims []int32) error {
-	stride := 1
-	for a := len(dims) - 1; a >= 0; a-- {
-		size := int(dims[a])
+	for _, d := range slices.Backward(symmetry.Radix(dims)) {
+		size, stride := int(d.Size), int(d.Stride)
 		for i := 0; i < size; i += max(1, size/sampled) | 1 {
 			for _, j := range []int{(i + 1) % size, (i + size/2) % size} {
 				if err := r.router.Reach(i*stride, j*stride); err != nil {
@@ -180,7 +164,6 @@ func (r *request) reachGrid(dims []int32) error {
 				}
 			}
 		}
-		stride *= size
 	}
 	return nil
 }

@@ -23,12 +23,8 @@ func buildHierarchicalAllToAll(r *request) (*schedule.Schedule, error) {
 	}
 	inside := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 1}}
 	across := schedule.Groups{Grid: &schedule.Grid{Dims: []int32{nodes, local}, Axis: 0}}
-	return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{
-		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: inside, Src: schedule.Input, Acc: schedule.Scratch,
-			Dst: schedule.Scratch},
-		{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: across, Src: schedule.Scratch, Acc: schedule.Scratch,
-			Dst: schedule.Output},
-	}}), nil
+	return of(r.pipeline(r.spec.Ranks, schedule.Phase{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: inside},
+		schedule.Phase{Gen: schedule.GenDirect, Op: collective.AllToAll, Groups: across})), nil
 }
 
 // buildBalancedRails takes each block of an all_to_allv across nodes in equal parts on

@@ -3,6 +3,7 @@ package planner
 import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"slices"
 )
 
 // buildHierarchicalTree takes each rank's part across nodes over two shifted binary
@@ -23,16 +24,11 @@ func buildHierarchicalTree(r *request) (*schedule.Schedule, error) {
 	for shift := range int32(2) {
 		across := onAxis(dims, 0, []int{0})
 		across.Grid.Order = rotated(int(nodes), shift)
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local), Phases: []schedule.Phase{
-			{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside,
-				Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Scratch},
-			{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across,
-				Src: schedule.Scratch, Acc: schedule.Scratch, Dst: schedule.Output, Parents: parents},
-			{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across,
-				Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output, Parents: parents},
-			{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside,
-				Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output},
-		}})
+		s.Channels = append(s.Channels, r.pipeline(int(local),
+			schedule.Phase{Gen: schedule.GenDirect, Op: collective.ReduceScatter, Groups: inside},
+			schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: across, Parents: parents},
+			schedule.Phase{Gen: schedule.GenTree, Op: collective.Broadcast, Groups: across, Parents: parents},
+			schedule.Phase{Gen: schedule.GenDirect, Op: collective.AllGather, Groups: inside}))
 	}
 	return s, nil
 }
@@ -49,22 +45,21 @@ func (r *request) hierarchicalRooted(gen string, across func(rail schedule.Phase
 	dims := []int32{nodes, local}
 	rail := schedule.Phase{Op: r.spec.Kind, Groups: onAxis(dims, 0, []int{0}), Root: r.spec.Root / int(local)}
 	rootNode := r.rootNode(local)
-	atRoot := schedule.Phase{Gen: schedule.GenDirect, Groups: schedule.Groups{List: []schedule.Group{rootNode}},
+	atRoot := schedule.Phase{Gen: schedule.GenDirect, Op: collective.Scatter, Groups: schedule.Groups{List: []schedule.Group{rootNode}},
 		Root: r.spec.Root % int(local)}
 	s := &schedule.Schedule{}
 	for _, order := range r.innerOrders(dims, schedule.GenRing) {
-		inside := schedule.Phase{Gen: gen, Groups: onAxis(dims, 1, []int{0})}
+		inside := schedule.Phase{Gen: gen, Op: collective.AllGather, Groups: onAxis(dims, 1, []int{0})}
 		if order != nil {
 			inside.Gen, inside.Groups.Grid.Order = schedule.GenRing, order
 		}
 		for _, way := range across(rail) {
-			ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: int(local)}
-			if r.spec.Kind == collective.Broadcast {
-				ch.Phases = broadcastPhases(atRoot, way, inside)
-			} else {
-				ch.Phases = reducePhases(inside, way, atRoot)
+			phases := []schedule.Phase{atRoot, way, inside}
+			if r.spec.Kind == collective.Reduce {
+				slices.Reverse(phases)
+				phases[0].Op, phases[2].Op = collective.ReduceScatter, collective.Gather
 			}
-			s.Channels = append(s.Channels, ch)
+			s.Channels = append(s.Channels, r.pipeline(int(local), phases...))
 		}
 	}
 	return s, nil
@@ -101,22 +96,6 @@ func (r *request) rootNode(local int32) schedule.Group {
 	return g
 }
 
-func broadcastPhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
-	return through(schedule.Output, collective.Scatter, collective.AllGather, scatter, rail, gather)
-}
-
-func reducePhases(scatter, rail, gather schedule.Phase) []schedule.Phase {
-	return through(schedule.Scratch, collective.ReduceScatter, collective.Gather, scatter, rail, gather)
-}
-
-// through are phases that leave what they pass on in one buffer.
-func through(via schedule.Buffer, first, last collective.Kind, scatter, rail, gather schedule.Phase) []schedule.Phase {
-	scatter.Op, scatter.Src, scatter.Acc, scatter.Dst = first, schedule.Input, via, via
-	rail.Src, rail.Acc, rail.Dst = via, via, via
-	gather.Op, gather.Src, gather.Acc, gather.Dst = last, via, via, schedule.Output
-	return []schedule.Phase{scatter, rail, gather}
-}
-
 // hierarchicalGather brings each rank's block on its own rail to the root's node, whose
 // NICs all work, and from there inside the node to the root; scatter is the way back.
 // Scratch chunk i·m+l is the block of GPU l of node i.
@@ -134,12 +113,8 @@ func (r *request) hierarchicalGather() (*schedule.Schedule, error) {
 		Root: r.spec.Root / int(local)}
 	inside := schedule.Phase{Gen: schedule.GenDirect, Op: r.spec.Kind, Groups: schedule.Groups{List: []schedule.Group{atRoot}},
 		Root: r.spec.Root % int(local)}
-	first, second := &rail, &inside
 	if r.spec.Kind == collective.Scatter {
-		first, second = second, first
+		rail, inside = inside, rail
 	}
-	first.Src, first.Acc, first.Dst = schedule.Input, schedule.Scratch, schedule.Scratch
-	second.Src, second.Acc, second.Dst = schedule.Scratch, schedule.Scratch, schedule.Output
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.spec.Ranks, Phases: []schedule.Phase{*first, *second}}
-	return of(ch), nil
+	return of(r.pipeline(r.spec.Ranks, rail, inside)), nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/collective"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 )
 
@@ -62,21 +63,16 @@ func (r *request) outerGen(dims []int32, axis int, l levels) string {
 
 // groupsAlong are the groups of ranks that differ along one axis of a grid only.
 func groupsAlong(dims []int32, axis int) [][]int32 {
-	stride, total := int32(1), int32(1)
-	for a, d := range dims {
-		total *= d
-		if a > axis {
-			stride *= d
-		}
-	}
+	digits := symmetry.Radix(dims)
+	d := digits[axis]
 	var out [][]int32
-	for base := range total {
-		if base/stride%dims[axis] != 0 {
+	for base := range int32(digits.Count()) {
+		if d.Of(base) != 0 {
 			continue
 		}
-		group := make([]int32, dims[axis])
+		group := make([]int32, d.Size)
 		for i := range group {
-			group[i] = base + int32(i)*stride
+			group[i] = base + int32(i)*d.Stride
 		}
 		out = append(out, group)
 	}

@@ -8,6 +8,7 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner/order"
 )
 
 // buildParallelTrees is packed_trees whose messages keep no common order, but go on at once, in strands (see stranded). In one
@@ -256,11 +257,7 @@ func outwards(x *schedule.Tree) []int32 {
 			children[u] = append(children[u], int32(v))
 		}
 	}
-	out := []int32{x.Root}
-	for i := 0; i < len(out); i++ {
-		out = append(out, children[out[i]]...)
-	}
-	return out
+	return order.Outward(children, x.Root)
 }
 
 // schedule has a phase for each level of each strand.

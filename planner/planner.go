@@ -197,12 +197,33 @@ func of(channels ...schedule.Channel) *schedule.Schedule {
 	return &schedule.Schedule{Channels: channels}
 }
 
+// pipeline is a channel of phases each of which goes on with what the one before it leaves (see chained).
+func (r *request) pipeline(chunks int, phases ...schedule.Phase) schedule.Channel {
+	return schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunks, Phases: chained(phases)}
+}
+
+// chained says where phases read and write: from the input to the output, by way of scratch as long as what they leave is no result of
+// all ranks that the phases behind them only spread.
+func chained(phases []schedule.Phase) []schedule.Phase {
+	spreads := func(ph schedule.Phase) bool { return ph.Op == collective.AllGather || ph.Op == collective.Broadcast }
+	src := schedule.Input
+	for i := range phases {
+		ph, behind := &phases[i], phases[i+1:]
+		ph.Src, ph.Acc, ph.Dst = src, schedule.Scratch, schedule.Scratch
+		if !slices.ContainsFunc(behind, func(o schedule.Phase) bool { return !spreads(o) }) {
+			if ph.Dst = schedule.Output; spreads(*ph) || ph.Op == collective.Scatter && len(behind) > 0 {
+				ph.Acc = schedule.Output
+			}
+		}
+		src = ph.Dst
+	}
+	return phases
+}
+
 // twoPhases is an all-reduce as reduce-scatter and all-gather by one generator.
 func (r *request) twoPhases(gen string, order []int32) schedule.Channel {
-	g := all(order)
-	return schedule.Channel{Share: 1, Slices: r.slices(), Chunks: len(order), Phases: []schedule.Phase{
-		{Gen: gen, Op: collective.ReduceScatter, Groups: g, Src: schedule.Input, Acc: schedule.Scratch, Dst: schedule.Output},
-		{Gen: gen, Op: collective.AllGather, Groups: g, Src: schedule.Output, Acc: schedule.Output, Dst: schedule.Output}}}
+	return r.pipeline(len(order), schedule.Phase{Gen: gen, Op: collective.ReduceScatter, Groups: all(order)},
+		schedule.Phase{Gen: gen, Op: collective.AllGather, Groups: all(order)})
 }
 
 // chunksFor is n for collectives that are split by rank, else 1.

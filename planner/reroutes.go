@@ -322,19 +322,16 @@ func (k *railKind) takeRoots(full, mean float64) {
 
 // reach checks that nodes of all kinds reach one another however their rails are rerouted.
 func (b *reroutes) reach(r *request) error {
-	first := make([]int, len(b.kinds)) // node
-	for i := range b.kinds {
-		first[i] = slices.Index(b.kind, i)
-	}
 	for i, x := range b.kinds {
+		from := b.rank[slices.Index(b.kind, i)]
 		for j, y := range b.kinds {
-			other := first[j]
 			if i == j {
 				continue // the rails themselves
 			}
+			to := b.rank[slices.Index(b.kind, j)]
 			for rail := range b.rails {
 				for u := range b.units {
-					if err := r.router.Reach(int(b.rank[first[i]][x.by[rail][u]]), int(b.rank[other][y.by[rail][u]])); err != nil {
+					if err := r.router.Reach(int(from[x.by[rail][u]]), int(to[y.by[rail][u]])); err != nil {
 						return notApplicable("%v", err)
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"railyard/model/schedule"
 	"railyard/model/topology"
 	"railyard/model/units"
+	"slices"
 )
 
 // buildRing uses all link-disjoint Hamiltonian rings of a graph of direct links (see
@@ -96,10 +97,8 @@ func buildAlternatingRing(r *request) (*schedule.Schedule, error) {
 	if len(nodes) < 2 {
 		return nil, notApplicable("there is one node only")
 	}
-	for _, n := range nodes {
-		if len(n) != len(nodes[0]) {
-			return nil, notApplicable("nodes differ in size")
-		}
+	if slices.ContainsFunc(nodes, func(ranks []int32) bool { return len(ranks) != len(nodes[0]) }) {
+		return nil, notApplicable("nodes differ in size")
 	}
 	type key struct{}
 	return r.ringsOver(topology.Once(r.t, key{}, func() [][]int32 { return r.nodeCrossings(true) }))

@@ -19,24 +19,22 @@ func nomial(radix int) builder {
 			ch.Phases[0].Radix = radix
 			return of(ch), nil
 		}
-		return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, nil, radix, r.spec.Root)}), nil
+		return of(r.alongTree(order, nil, radix, r.spec.Root)), nil
 	}
 }
 
-// treePhases are reduce, broadcast or both over one tree.
-func (r *request) treePhases(order, parents []int32, radix, root int) []schedule.Phase {
-	up := schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: all(order), Src: schedule.Input, Acc: schedule.Scratch,
-		Dst: schedule.Output, Root: root, Parents: parents, Radix: radix}
+// alongTree is reduce, broadcast or both over one tree.
+func (r *request) alongTree(order, parents []int32, radix, root int) schedule.Channel {
+	up := schedule.Phase{Gen: schedule.GenTree, Op: collective.Reduce, Groups: all(order), Root: root, Parents: parents, Radix: radix}
 	down := up
-	down.Op, down.Acc = collective.Broadcast, schedule.Output
+	down.Op = collective.Broadcast
 	switch r.spec.Kind {
 	case collective.Reduce:
-		return []schedule.Phase{up}
+		return r.pipeline(1, up)
 	case collective.Broadcast:
-		return []schedule.Phase{down}
+		return r.pipeline(1, down)
 	}
-	down.Src = schedule.Output
-	return []schedule.Phase{up, down}
+	return r.pipeline(1, up, down)
 }
 
 // buildDoubleBinaryTree uses two in-order binary trees, the second shifted by one
@@ -57,9 +55,7 @@ func buildDoubleBinaryTree(r *request) (*schedule.Schedule, error) {
 	}
 	for shift := range 2 {
 		order, parents := shiftedTree(n, root, shift)
-		root := slices.Index(parents, -1)
-		s.Channels = append(s.Channels, schedule.Channel{Share: 1, Slices: r.slices(), Chunks: 1, Phases: r.treePhases(order, parents, 0,
-			root)})
+		s.Channels = append(s.Channels, r.alongTree(order, parents, 0, slices.Index(parents, -1)))
 	}
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"railyard/model/cost"
 	"railyard/model/schedule"
+	"railyard/model/symmetry"
 	"railyard/model/topology"
 	"railyard/model/units"
 )
@@ -39,20 +40,15 @@ type charge struct {
 const forever int64 = 1 << 61
 
 func (c *compiler) costClasses() {
-	index := map[costClass]int32{}
+	var classes symmetry.Numbering[costClass]
 	parts := c.together()
 	for i := range c.routes {
 		r := &c.routes[i]
 		k := costClass{r.full.Medium, c.jobs[r.job].Schedule.Protocol, r.team,
 			max(parts[pair{r.job, r.src, r.dst}], 1), c.profile.ExtraLatency(&r.full), r.solo, r.private}
-		id, ok := index[k]
-		if !ok {
-			id = int32(len(c.classes))
-			index[k] = id
-			c.classes = append(c.classes, k)
-		}
-		r.class = id
+		r.class = int32(classes.Of(k))
 	}
+	c.classes = classes.All
 }
 
 // pair are two ranks between which a job sends.

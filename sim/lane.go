@@ -102,22 +102,19 @@ func (e *engine) receive(l, box int32) bool {
 	k := &e.boxes[box]
 	switch {
 	case e.serial():
-		if !e.fetch(l, box) {
-			if e.trace != nil {
-				e.trace.waits(l, e.now)
-			}
-			return false
+		if e.fetch(l, box) {
+			return true
 		}
-	case k.ready == 0:
-		k.waiter = l
-		if e.trace != nil {
-			e.trace.waits(l, e.now)
-		}
-		return false
-	default:
+	case k.ready > 0:
 		k.ready--
+		return true
+	default:
+		k.waiter = l
 	}
-	return true
+	if e.trace != nil {
+		e.trace.waits(l, e.now)
+	}
+	return false
 }
 
 // blocking reports whether lanes wait for what they send in this run; to count messages they do not.

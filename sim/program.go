@@ -74,7 +74,7 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 		router:   o.Routes,
 		routeOf:  map[routeKey]int32{},
 		progSeqs: map[int32][]sequence{}, turned: map[turnKey]*turnedProgram{},
-		peers: make([]int32, 2*t.NumRanks()), stamp: make([]int32, 2*t.NumRanks()),
+		peers: make([]int32, 2*t.NumRanks()), stamp: slices.Repeat([]int32{-1}, 2*t.NumRanks()),
 	}
 	if c.router == nil {
 		c.router = topology.NewRouter(t)
@@ -90,9 +90,6 @@ func newCompiler(t *topology.Topology, jobs []Job, p *cost.Profile, o CompileOpt
 	c.seqTable.init(func(s int32) uint64 { return uint64(s) })
 	c.shape = shapes(c.Plan)
 	c.sizeOf.init()
-	for i := range c.stamp {
-		c.stamp[i] = -1
-	}
 	return c, nil
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	"railyard/model/schedule"
@@ -19,12 +20,9 @@ type tracer struct {
 }
 
 func newTracer(e *engine) *tracer {
-	t := &tracer{begun: make([]int64, len(e.conns)), arrives: make([]int32, len(e.conns)), waiting: make([]int64, len(e.lanes)),
-		out: &trace.Trace{Name: e.algorithms(), Source: "predicted (profile " + e.profile.Name + ")", Ranks: e.topo.NumRanks()}}
-	for i := range t.waiting {
-		t.waiting[i] = -1
-	}
-	return t
+	return &tracer{begun: make([]int64, len(e.conns)), arrives: make([]int32, len(e.conns)),
+		waiting: slices.Repeat([]int64{-1}, len(e.lanes)),
+		out:     &trace.Trace{Name: e.algorithms(), Source: "predicted (profile " + e.profile.Name + ")", Ranks: e.topo.NumRanks()}}
 }
 
 // algorithms names what the jobs run.

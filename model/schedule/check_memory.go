@@ -1,6 +1,9 @@
 package schedule
 
-import "railyard/model/collective"
+import (
+	"railyard/model/collective"
+	"railyard/model/symmetry"
+)
 
 // value is what a chunk holds: a chunk number of the input and who contributed to it.
 // The zero value is "never written".
@@ -13,8 +16,8 @@ type value struct {
 type memory struct {
 	bufs  [3]*places
 	reads map[place2][]sendRead
-	grid  placeGrid       // of scratch
-	slots map[int32]int32 // of an all_to_allv: where in bufs the places of scratch are that it uses
+	grid  placeGrid                 // of scratch
+	slots symmetry.Numbering[int32] // of an all_to_allv: where in bufs the places of scratch are that it uses
 }
 
 // place2 is a chunk of a buffer.

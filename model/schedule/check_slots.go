@@ -43,13 +43,6 @@ func (k *checker) slot(r int, b Buffer, c int32) int32 {
 		return c
 	case k.s.Spec.Kind != collective.AllToAllV:
 		return (c - m.grid.first) / m.grid.step
-	case m.slots == nil:
-		m.slots = map[int32]int32{}
 	}
-	at, ok := m.slots[c]
-	if !ok {
-		at = int32(len(m.slots))
-		m.slots[c] = at
-	}
-	return at
+	return int32(m.slots.Of(c))
 }

@@ -11,7 +11,7 @@ import (
 // read-only after NewExpander and safe for concurrent use.
 type Expander struct {
 	s     *Schedule
-	index [][]groupIndex   // by channel and phase; empty for grids
+	index [][][][]place    // by channel, phase and rank; nil for grids
 	trees [][]treePrograms // by channel and phase; of generator trees only
 	kinds []*kindMoves     // by channel; of those with kinds of nodes only
 
@@ -35,14 +35,14 @@ func NewSketch(s *Schedule, of []int) *Expander {
 }
 
 func newExpander(s *Schedule, sketched []bool) *Expander {
-	x := &Expander{s: s, index: make([][]groupIndex, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
+	x := &Expander{s: s, index: make([][][][]place, len(s.Channels)), trees: make([][]treePrograms, len(s.Channels)),
 		kinds: make([]*kindMoves, len(s.Channels))}
 	for c, ch := range s.Channels {
 		if like := slices.IndexFunc(s.Channels[:c], func(o Channel) bool { return ch.SharesPrograms(&o) }); like >= 0 {
 			x.index[c], x.trees[c], x.kinds[c] = x.index[like], x.trees[like], x.kinds[like]
 			continue
 		}
-		x.index[c], x.trees[c] = make([]groupIndex, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
+		x.index[c], x.trees[c] = make([][][]place, len(ch.Phases)), make([]treePrograms, len(ch.Phases))
 		var trees *treePhases
 		if ch.Trees != nil {
 			trees = newTreePhases(ch.Trees, s.Spec.Ranks, sketched)
@@ -86,7 +86,7 @@ func (x *Expander) AppendProgram(dst []Op, channel, phase, rank int) []Op {
 		generate(&e)
 		return e.ops
 	}
-	for _, at := range x.index[channel][phase].of(rank) {
+	for _, at := range x.index[channel][phase][rank] {
 		e.member = listMember(&ph.Groups.List[at.group], ch.Chunks, at.pos)
 		generate(&e)
 	}

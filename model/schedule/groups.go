@@ -163,31 +163,13 @@ func gridMember(g *Grid, chunks, rank int) member {
 // place is a rank's membership in a listed group.
 type place struct{ group, pos int32 }
 
-// groupIndex finds the listed groups of a rank.
-type groupIndex struct {
-	start  []int32
-	places []place
-}
-
-func indexGroups(list []Group, ranks int) groupIndex {
-	x := groupIndex{start: make([]int32, ranks+1)}
-	for _, g := range list {
-		for _, r := range g.Ranks {
-			x.start[r+1]++
-		}
-	}
-	for i := range ranks {
-		x.start[i+1] += x.start[i]
-	}
-	x.places = make([]place, x.start[ranks])
-	fill := slices.Clone(x.start[:ranks])
+// indexGroups are the memberships of each rank in listed groups.
+func indexGroups(list []Group, ranks int) [][]place {
+	out := make([][]place, ranks)
 	for i, g := range list {
 		for p, r := range g.Ranks {
-			x.places[fill[r]] = place{int32(i), int32(p)}
-			fill[r]++
+			out[r] = append(out[r], place{int32(i), int32(p)})
 		}
 	}
-	return x
+	return out
 }
-
-func (x *groupIndex) of(rank int) []place { return x.places[x.start[rank]:x.start[rank+1]] }

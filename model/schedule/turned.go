@@ -23,7 +23,7 @@ func (x *Expander) Turned(channel, phase, rank int) (Turned, bool) {
 	if g := ph.Groups.Grid; g != nil {
 		m = gridMember(g, ch.Chunks, rank)
 	} else {
-		places := x.index[channel][phase].of(rank)
+		places := x.index[channel][phase][rank]
 		if len(places) != 1 || ph.Groups.List[places[0].group].Parts != nil {
 			return Turned{}, false
 		}

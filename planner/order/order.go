@@ -142,7 +142,7 @@ func (p *plan) conn(from, to int32) int32 {
 func (p *plan) setTogo(tree int) {
 	root := p.List[tree].Root
 	after := make([]int64, p.ranks) // from where a rank has the result, or its sum
-	for _, v := range slices.Backward(outward(p.children[1][tree], root)) {
+	for _, v := range slices.Backward(Outward(p.children[1][tree], root)) {
 		for _, c := range p.children[1][tree][v] {
 			if h := &p.hops[p.hop(tree, c, 1)]; p.down {
 				h.togo = h.takes + after[c]
@@ -150,7 +150,7 @@ func (p *plan) setTogo(tree int) {
 			}
 		}
 	}
-	for _, v := range outward(p.children[0][tree], root)[1:] {
+	for _, v := range Outward(p.children[0][tree], root)[1:] {
 		if h := &p.hops[p.hop(tree, v, 0)]; p.up {
 			h.togo = h.takes + after[p.List[tree].Parents(true)[v]]
 			after[v] = h.togo
@@ -158,8 +158,8 @@ func (p *plan) setTogo(tree int) {
 	}
 }
 
-// outward has each rank of a tree before those below it.
-func outward(children [][]int32, root int32) []int32 {
+// Outward has each rank of a tree before those below it.
+func Outward(children [][]int32, root int32) []int32 {
 	out := []int32{root}
 	for i := 0; i < len(out); i++ {
 		out = append(out, children[out[i]]...)

@@ -61,7 +61,7 @@ func (e *growth) start(root int32, count int64) {
 // grow completes all bundles, level by level.
 func (e *growth) grow() error {
 	for {
-		done, progress := true, false
+		progress := false
 		for depth := int32(0); int(depth) < e.n; depth++ {
 			for _, parting := range []bool{false, true} {
 				e.seed.Shuffle(len(e.bundles), func(i, j int) { e.bundles[i], e.bundles[j] = e.bundles[j], e.bundles[i] })
@@ -72,10 +72,7 @@ func (e *growth) grow() error {
 				}
 			}
 		}
-		for _, b := range e.bundles {
-			done = done && b.size == e.n
-		}
-		if done {
+		if !slices.ContainsFunc(e.bundles, func(b *bundle) bool { return b.size < e.n }) {
 			return nil
 		}
 		if !progress {

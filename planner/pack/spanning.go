@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/internal/maxflow"
+	"railyard/model/symmetry"
 )
 
 // spanningTrees packs trees for all-reduces into a graph of ranks alone, of which it uses
@@ -98,12 +99,9 @@ func (s *spanning) trim() {
 	if total == s.k*int64(s.g.Ranks-1) {
 		return // none can be spared
 	}
-	order := make([]int, len(s.links))
-	for i := range order {
-		order[i] = i
-	}
-	near := func(i int) int32 { return s.depth[s.links[i].u] + s.depth[s.links[i].v] }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(near(a), near(b)) })
+	order := symmetry.InPlace(len(s.links))
+	near := func(i int32) int32 { return s.depth[s.links[i].u] + s.depth[s.links[i].v] }
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(near(a), near(b)) })
 	want := make([]int64, len(s.links))
 	for i := range s.links {
 		want[i], s.links[i].cap = s.links[i].cap, 0
