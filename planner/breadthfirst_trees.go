@@ -72,26 +72,16 @@ func (r *request) findBreadthFirst() (*breadthFirstWays, error) {
 
 // neighbours are those whom each rank has links to; where not all reach one another by routes, those to whom it has routes. Nil
 // where routes reach all and some have no links.
-func (r *request) neighbours() (near [][]int32) {
-	var routes rateGraph
+func (r *request) neighbours() [][]int32 {
 	if r.allRoutable() != nil {
-		routes = r.routed()
-	}
-	if routes == nil {
-		if g := directGraph(r.t, identity(r.spec.Ranks)); g != nil {
-			return g.next
-		}
-		return nil
-	}
-	for a := range routes {
-		near = append(near, nil)
-		for b, rate := range routes[a] {
-			if rate > 0 {
-				near[a] = append(near[a], int32(b))
-			}
+		if g := r.routed(); g != nil {
+			return g.Near()
 		}
 	}
-	return near
+	if g := directGraph(r.t, identity(r.spec.Ranks)); g != nil {
+		return g.next
+	}
+	return nil
 }
 
 func inUnits(list []hop, unit int64) {

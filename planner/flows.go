@@ -57,10 +57,10 @@ func (r *request) flowGraph() (*flowGraph, error) {
 		return &flowGraph{ratesOfLinks(l.Graph), l}, nil
 	}
 	if g := r.routed(); g != nil {
-		if !g.joined() {
+		if !g.Joined() {
 			return nil, notApplicable("not all ranks reach one another, passed on by others or not")
 		}
-		return &flowGraph{rates: g}, nil
+		return &flowGraph{rates: ratesOfLinks(g)}, nil
 	}
 	return nil, notApplicable("not all ranks are joined by links and switches")
 }
@@ -224,40 +224,27 @@ func (f *flow) sort() {
 // rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
 type rateGraph [][]float64
 
-// joined reports whether links lead from every vertex to all others, over others too.
-func (g rateGraph) joined() bool {
-	links := &pack.Graph{Ranks: len(g), Vertices: len(g)}
-	for v := range g {
-		for w, rate := range g[v] {
-			if rate > 0 {
-				links.Edges = append(links.Edges, pack.Edge{From: int32(v), To: int32(w), Cap: int64(rate)})
-			}
-		}
-	}
-	return links.Joined()
-}
-
-// routed has the rates of routes, over hosts too, where faults have left some ranks none to others: their data are passed
+// routed is the graph of routes, over hosts too, where faults have left some ranks none to others: their data are passed
 // on. nil where all reach one another, so that messages need nobody else.
-func (r *request) routed() rateGraph {
+func (r *request) routed() *pack.Graph {
 	if r.router.ReachesAll() || pack.ScaleUp(r.t).Adjacent() {
 		return nil
 	}
-	out, missing := make(rateGraph, r.spec.Ranks), false
-	for a := range out {
-		out[a] = make([]float64, r.spec.Ranks)
-		for b := range out {
-			if route, err := r.router.Route(a, b); err != nil {
+	n := int32(r.spec.Ranks)
+	g, missing := &pack.Graph{Ranks: int(n), Vertices: int(n)}, false
+	for a := range n {
+		for b := range n {
+			if route, err := r.router.Route(int(a), int(b)); err != nil {
 				missing = true
 			} else if a != b {
-				out[a][b] = float64(route.Rate)
+				g.Edges = append(g.Edges, pack.Edge{From: a, To: b, Cap: int64(route.Rate)})
 			}
 		}
 	}
 	if !missing {
 		return nil
 	}
-	return out
+	return g
 }
 
 // flow is the paths of all units and what they load.

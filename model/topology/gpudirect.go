@@ -154,11 +154,4 @@ func (r *Router) NearestCPUs(d DeviceID) (out []DeviceID) {
 }
 
 // NUMA is the number of a CPU among those of its node.
-func (r *Router) NUMA(cpu DeviceID) (n int) {
-	for d := r.t.nodes[r.t.devices[cpu].Node].firstDevice; d < cpu; d++ {
-		if r.t.devices[d].Kind == CPU {
-			n++
-		}
-	}
-	return n
-}
+func (r *Router) NUMA(cpu DeviceID) int { return slices.Index(r.ofNode(cpu, CPU), cpu) }

@@ -256,18 +256,11 @@ func (r *Router) overMemory(a, b DeviceID) (path, bool) {
 }
 
 // hosts are the memories of a device's node, or where the file has none, its CPUs.
-func (r *Router) hosts(a DeviceID) (out []DeviceID) {
-	for _, kind := range []Kind{Memory, CPU} {
-		for local, d := range r.shapeOf(a).devices {
-			if d.Kind == kind {
-				out = append(out, r.t.nodes[r.t.devices[a].Node].firstDevice+DeviceID(local))
-			}
-		}
-		if len(out) > 0 {
-			break
-		}
+func (r *Router) hosts(a DeviceID) []DeviceID {
+	if out := r.ofNode(a, Memory); len(out) > 0 {
+		return out
 	}
-	return out
+	return r.ofNode(a, CPU)
 }
 
 // ToHost is the way of a rank to the nearest host memory; false where none is known. FromHost is the way back.

@@ -50,7 +50,7 @@ func (p *path) add(o path, weight, total int64) {
 // failed, the destination may have to use another NIC as well.
 func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
 	from, to := r.nicsOf(a), r.nicsOf(b)
-	all := [2][]DeviceID{r.nicsOfNode(a), r.nicsOfNode(b)}
+	all := [2][]DeviceID{r.ofNode(a, NIC), r.ofNode(b, NIC)}
 	for _, choice := range [][2][]DeviceID{{all[0], to}, {from, all[1]}, all} {
 		for _, t := range choice[1] {
 			for _, f := range choice[0] {
@@ -65,11 +65,12 @@ func (r *Router) netByOtherNIC(a, b DeviceID) (Route, bool) {
 	return Route{}, false
 }
 
-func (r *Router) nicsOfNode(d DeviceID) []DeviceID {
-	var out []DeviceID
+// ofNode are the devices of a kind of a device's node.
+func (r *Router) ofNode(d DeviceID, kind Kind) (out []DeviceID) {
+	first := r.t.nodes[r.t.devices[d].Node].firstDevice
 	for local, x := range r.shapeOf(d).devices {
-		if x.Kind == NIC {
-			out = append(out, r.t.nodes[r.t.devices[d].Node].firstDevice+DeviceID(local))
+		if x.Kind == kind {
+			out = append(out, first+DeviceID(local))
 		}
 	}
 	return out

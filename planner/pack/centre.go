@@ -8,8 +8,8 @@ import (
 	"railyard/model/units"
 )
 
-// near are the vertices that each vertex has an edge to.
-func (g *Graph) near() [][]int32 {
+// Near are the vertices that each vertex has an edge to.
+func (g *Graph) Near() [][]int32 {
 	out := make([][]int32, g.Vertices)
 	for _, e := range g.Edges {
 		out[e.From] = append(out[e.From], e.To)
@@ -20,7 +20,7 @@ func (g *Graph) near() [][]int32 {
 // middle is the rank with the fewest hops to the farthest one, of equal ones the first;
 // depth are the hops from it.
 func (g *Graph) middle() (rank int, depth []int32) {
-	near := g.near()
+	near := g.Near()
 	least := int32(math.MaxInt32)
 	for v := range g.Ranks {
 		if d, _ := nearest(near, int32(v)); slices.Max(d) < least {

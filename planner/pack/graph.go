@@ -135,7 +135,7 @@ func (g *Graph) symmetric() bool { return slices.Equal(g.Edges, g.Reversed().Edg
 // Joined reports whether data from any rank reach all others, passed on by ranks too.
 func (g *Graph) Joined() bool {
 	for _, g := range []*Graph{g, g.Reversed()} {
-		if _, parent := nearest(g.near(), 0); slices.Contains(parent[1:g.Ranks], -1) {
+		if _, parent := nearest(g.Near(), 0); slices.Contains(parent[1:g.Ranks], -1) {
 			return false
 		}
 	}
