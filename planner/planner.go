@@ -103,10 +103,7 @@ func (r *request) build(a *Algorithm) (*schedule.Schedule, error) {
 	s.Channels = repeat(s.Channels, r.o.Channels)
 	s.Algorithm = a.Name
 	s.Spec = r.spec
-	s.Protocol = r.o.Protocol
-	if s.Protocol == "" {
-		s.Protocol = schedule.Simple
-	}
+	s.Protocol = cmp.Or(r.o.Protocol, schedule.Simple)
 	s.TopologyName, s.TopologyHash, s.Tool = r.t.Name(), r.t.Hash(), Tool
 	s.Inputs = map[string]string{"algorithm": a.Name, "slices": fmt.Sprint(r.slices())}
 	if r.o.Channels > 0 {

@@ -269,12 +269,7 @@ func (c *compiler) classify() {
 }
 
 // unfolded is the plan before folding.
-func (p *Plan) unfolded() *Plan {
-	if p.base != nil {
-		return p.base
-	}
-	return p
-}
+func (p *Plan) unfolded() *Plan { return cmp.Or(p.base, p) }
 
 // flat is the plan with everything in it that was folded or left out by symmetry.
 func (p *Plan) flat() (*Plan, error) {

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -57,12 +58,7 @@ func (t *Topology) WithBackground(traffic []Background) (*Topology, error) {
 const backgroundSuffix = " with background load"
 
 // Idle is the machine without background traffic, t itself where there is none.
-func (t *Topology) Idle() *Topology {
-	if t.idle == nil {
-		return t
-	}
-	return t.idle
-}
+func (t *Topology) Idle() *Topology { return cmp.Or(t.idle, t) }
 
 // full is from which utilisation on nothing is left of a link that anybody could plan with.
 const full = 1 - 1e-9

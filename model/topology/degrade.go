@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -56,12 +57,7 @@ var ErrNoGPU = errors.New("no GPU is left")
 
 // Healthy is the topology that t is a degraded or loaded copy of: whole and idle; t itself
 // where nothing has failed and nobody else is there.
-func (t *Topology) Healthy() *Topology {
-	if t.healthy == nil {
-		return t
-	}
-	return t.healthy
-}
+func (t *Topology) Healthy() *Topology { return cmp.Or(t.healthy, t) }
 
 // Faults are what has failed or is slow.
 func (t *Topology) Faults() []Fault { return slices.Clone(t.faults) }

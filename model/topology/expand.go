@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -44,10 +45,7 @@ func (b *builder) addNodes(n nodeSpec, o Options) {
 	if int(si) == len(t.shapes) {
 		t.shapes = append(t.shapes, s)
 	}
-	used := len(s.ranks)
-	if o.GPUs > 0 {
-		used = o.GPUs
-	}
+	used := cmp.Or(o.GPUs, len(s.ranks))
 	t.devices = slices.Grow(t.devices, n.Count*len(s.devices))
 	t.links = slices.Grow(t.links, n.Count*len(s.links))
 	list, _ := nodeNames(n) // checked before

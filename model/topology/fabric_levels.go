@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"railyard/model/symmetry"
 	"railyard/model/units"
 )
@@ -139,7 +140,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 	}
 	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.Levels)-1)
 	_, up := x.ports(lower, false)
-	class := x.classes[x.uplinkClass(lower)]
+	class := x.classes[cmp.Or(lower.Uplink, x.spec.Class)]
 	count := x.upperSwitches(l, members, up, down)
 	var out []switchGroup
 	for _, key := range order {
@@ -151,7 +152,8 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		if x.Total() > 0 {
 			return nil
 		}
-		if up := x.uplinksOr(up, len(upper)); x.linksFit(len(switches) * min(up, len(upper))) {
+		// One to each switch above where the model sets no ports, or as the file says.
+		if up := cmp.Or(up, len(upper)); x.linksFit(len(switches) * min(up, len(upper))) {
 			x.spread(switches, upper, up, class)
 		}
 		out = append(out, switchGroup{unit: key[0], rail: key[1], switches: upper})
@@ -160,22 +162,6 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		x.info.levels = append(x.info.levels, tierLevel{l.Kind.String(), l.Group})
 	}
 	return out
-}
-
-func (x *fabricBuilder) uplinkClass(l *levelSpec) string {
-	if l.Uplink != "" {
-		return l.Uplink
-	}
-	return x.spec.Class
-}
-
-// uplinksOr is the number of uplinks of a switch whose model sets no ports: one to
-// each switch above, or as the file says.
-func (x *fabricBuilder) uplinksOr(up, above int) int {
-	if up > 0 {
-		return up
-	}
-	return above
 }
 
 // upperSwitches is how many switches the uplinks of each group of lower ones need, by group. So

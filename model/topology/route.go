@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -87,10 +88,7 @@ func (r *Router) inParts(src, dst int, f flows) (Route, error) {
 type Unreachable struct{ From, To, Advice string }
 
 func (e Unreachable) Error() string {
-	if e.Advice != "" {
-		return e.Advice
-	}
-	return fmt.Sprintf("there is no route from %s to %s", e.From, e.To)
+	return cmp.Or(e.Advice, fmt.Sprintf("there is no route from %s to %s", e.From, e.To))
 }
 
 // best prefers a scale-up fabric between nodes (NVL72's switches) to the PCIe, C2C or

@@ -137,12 +137,8 @@ func (b *builder) direct() {
 
 // apart reports whether not all ranks reach one another so far.
 func (b *builder) apart() bool {
-	for _, d := range b.t.Ranks() {
-		if b.island[d] != b.island[b.t.Ranks()[0]] {
-			return true
-		}
-	}
-	return false
+	ranks := b.t.Ranks()
+	return slices.ContainsFunc(ranks, func(d topology.DeviceID) bool { return b.island[d] != b.island[ranks[0]] })
 }
 
 func isHost(k topology.Kind) bool {

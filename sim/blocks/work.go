@@ -6,6 +6,7 @@
 package blocks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -87,10 +88,7 @@ func Of(t *topology.Topology, s *schedule.Schedule, p *block.Program, size units
 // many; 0: of eight accesses of 16 bytes two. A thread has all eight under way, but others write meanwhile
 // (a broadcast of 1 to 16 MiB by 64 blocks on 3 and 4 H200 fits a quarter, half of it is up to 16 % too slow).
 func Window(blocks, threads int, each units.Bytes) units.Bytes {
-	if each == 0 {
-		each = 2 * 16
-	}
-	return units.Bytes(blocks*threads) * each
+	return units.Bytes(blocks*threads) * cmp.Or(each, 2*16)
 }
 
 // each visits the operations that lanes do in every slice, with their rank.

@@ -5,6 +5,7 @@
 package crossing
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -80,11 +81,8 @@ func copies(router *topology.Router, from, to int, c cost.Step) [2]cost.Step {
 		route topology.Route
 		known bool
 	}{{up, known}, {down, also}} {
-		if share := c.Efficiency; way.known {
-			if share == 0 {
-				share = 1
-			}
-			out[i].Rate = min(c.Rate, units.Rate(share*float64(way.route.Rate)))
+		if way.known {
+			out[i].Rate = min(c.Rate, units.Rate(cmp.Or(c.Efficiency, 1)*float64(way.route.Rate)))
 		}
 	}
 	return out
