@@ -84,7 +84,7 @@ func (r *request) strandTrees() *strandSet {
 	}
 	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(a.price, b.price) })
 	for _, o := range options {
-		if x := inStrands(o.trees, r.spec.Ranks); x != nil && len(x.phases(r.spec.Kind)) <= schedule.MaxPhases {
+		if x := inStrands(o.trees, &r.spec); x != nil {
 			return &strandSet{stranded: x, paths: o.paths}
 		}
 	}
@@ -139,22 +139,21 @@ type stranded struct {
 	count  int // strands
 }
 
-// inStrands puts every part of trees into the first strand in which its connections have room; nil where these have too many phases. Where
-// a turn of the nodes leaves trees as they are, it has to leave the strands, too, as far as there may be so many.
-func inStrands(t *schedule.Trees, ranks int) *stranded {
-	out := inRings(t, ranks, int32(ranks))
-	if t.Turns(ranks) && (out == nil || !out.Turns(ranks)) {
-		if turning := inRings(t, ranks, t.Local); turning != nil {
-			return turning
-		}
+// inStrands puts every part of trees into the first strand in which its connections have room; nil where a collective has too many phases
+// in these. Where a turn of the nodes leaves trees as they are, it has to leave the strands, too, unless those would be too many.
+func inStrands(t *schedule.Trees, spec *collective.Spec) *stranded {
+	out := inRings(t, spec, int32(spec.Ranks))
+	if t.Turns(spec.Ranks) && (out == nil || !out.Turns(spec.Ranks)) {
+		return cmp.Or(inRings(t, spec, t.Local), out)
 	}
 	return out
 }
 
 // inRings has strands that come in rings of as many as there are nodes of so many ranks: of its first, each tree of the first node has a
 // place, turned as far as it has to be, and others are where turns bring them.
-func inRings(t *schedule.Trees, ranks int, local int32) *stranded {
-	x := &strands{ranks: int32(ranks), local: local, nodes: int32(ranks) / local, height: int32(t.Height())}
+func inRings(t *schedule.Trees, spec *collective.Spec, local int32) *stranded {
+	ranks := int32(spec.Ranks)
+	x := &strands{ranks: ranks, local: local, nodes: ranks / local, height: int32(t.Height())}
 	unit := unitOf(t)
 	for i := range t.List {
 		if tree := &t.List[i]; tree.Root < x.local {
@@ -173,6 +172,9 @@ func inRings(t *schedule.Trees, ranks int, local int32) *stranded {
 	}
 	if x.nodes > 1 {
 		slices.SortStableFunc(out.List, func(a, b schedule.Tree) int { return cmp.Compare(a.Root, b.Root) })
+	}
+	if len(out.phases(spec.Kind)) > schedule.MaxPhases {
+		return nil
 	}
 	return out
 }
@@ -260,14 +262,14 @@ func outwards(x *schedule.Tree) []int32 {
 	return order.Outward(children, x.Root)
 }
 
-// schedule has a phase for each level of each strand.
+// schedule has a phase for each level of each strand that trees have hops in.
 func (x *stranded) schedule(r *request) *schedule.Schedule {
 	return of(schedule.Channel{Share: 1, Slices: r.slices(), Chunks: chunksOf(x.Trees), Trees: x.Trees, Phases: x.phases(r.spec.Kind)})
 }
 
 // phases are those of all strands, of a collective.
 func (x *stranded) phases(kind collective.Kind) (out []schedule.Phase) {
-	up, down := x.Levels(true), x.Levels(false)
+	up, down := x.Used(true), x.Used(false)
 	from := schedule.Input
 	if kind == collective.AllReduce {
 		from = schedule.Output
@@ -279,13 +281,17 @@ func (x *stranded) phases(kind collective.Kind) (out []schedule.Phase) {
 				Level: d})
 		}
 		if kind.Reduces() {
-			for d := min(up, (g+1)*x.height); d > g*x.height; d-- {
-				level(collective.ReduceScatter, schedule.Input, d)
+			for d := min(len(up)-1, (g+1)*x.height); d > g*x.height; d-- {
+				if up[d] {
+					level(collective.ReduceScatter, schedule.Input, d)
+				}
 			}
 		}
 		if kind != collective.ReduceScatter && kind != collective.Reduce {
-			for d := g*x.height + 1; d <= min(down, (g+1)*x.height); d++ {
-				level(collective.AllGather, from, d)
+			for d := g*x.height + 1; d <= min(len(down)-1, (g+1)*x.height); d++ {
+				if down[d] {
+					level(collective.AllGather, from, d)
+				}
 			}
 		}
 		if g > 0 {

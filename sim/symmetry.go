@@ -24,7 +24,7 @@ type nodeSymmetry struct {
 	first []int32 // by node: its first rank
 	times []int32 // by channel: how many equal ones it stands for; 0: another stands for it
 	joins bool    // peers may be equivalent
-	// By channel, and how far nodes turn: where each phase comes from; nil: they stay. Those that do not are of one ring of nodes.
+	// By channel, and how far nodes turn: where each phase comes from; nil: they stay. They move only where all nodes are one ring.
 	back [][][]int32
 }
 
@@ -44,7 +44,7 @@ func findSymmetry(t *topology.Topology, s *schedule.Schedule, programs *schedule
 	}
 	if like != nil && like.symmetry != nil {
 		y.Symmetry, y.joins = like.symmetry.Symmetry, like.symmetry.joins
-		y.back = slices.Repeat(like.symmetry.back[:1], len(s.Channels))
+		y.back = slices.Repeat(like.symmetry.back[:1], len(s.Channels)) // channels of plans that share programs are all alike
 		return y
 	}
 	x := newNodeAxes(y, t, s)

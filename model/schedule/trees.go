@@ -84,6 +84,17 @@ func (t *Trees) Levels(up bool) int {
 	return int(h)
 }
 
+// Used says of each level whether trees have hops up or down in it.
+func (t *Trees) Used(up bool) []bool {
+	out := make([]bool, t.Levels(up)+1)
+	for i := range t.List {
+		for v, level := range t.List[i].levels(up) {
+			out[level] = out[level] || int32(v) != t.List[i].Root
+		}
+	}
+	return out
+}
+
 // Ordered is how many operations of trees stand in one order because a phase takes all
 // levels: so many are played in a slice, and they are many before anything is expanded.
 func (s *Schedule) Ordered() int64 {
