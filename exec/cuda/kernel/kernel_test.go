@@ -286,7 +286,7 @@ var cases = []struct {
 	{collective.Barrier, "direct", 3, 1},
 }
 
-// TestBodiesOnTheCPU runs schedules through the kernels' own code, a thread for each GPU
+// TestBodiesOnTheCPU runs schedules through the kernels' own code, a fiber for each GPU
 // thread, under ThreadSanitizer: odd sizes, more blocks than one, launches that overlap
 // between ranks, random delays.
 func TestBodiesOnTheCPU(t *testing.T) {

@@ -22,7 +22,8 @@ void launch(Kernel k, const Args &a, int blocks, int threads)
 		Group *block = groups.emplace_back(new Group(threads)).get(), *warp = nullptr;
 		for (int t = 0; t < threads; t++) {
 			if (t % 32 == 0) warp = groups.emplace_back(new Group(32)).get();
-			places.emplace_back(new Place{{(unsigned)t, 0, 0}, {(unsigned)b, 0, 0}, {(unsigned)threads, 1, 1}, {(unsigned)blocks, 1, 1}, block, warp});
+			places.emplace_back(
+				new Place{{(unsigned)t, 0, 0}, {(unsigned)b, 0, 0}, {(unsigned)threads, 1, 1}, {(unsigned)blocks, 1, 1}, block, warp});
 			fibers::add(places.back().get(), [=] { k(a); });
 		}
 	}
@@ -129,7 +130,8 @@ int main(int argc, char **argv)
 					for (size_t i = 0; i < most * 4; i++) src[i] = value(g, l, i);
 					Args a = {};
 					a.src = (u64)src, a.dst = (u64)gpus[g].dst.data(), a.bytes = bytes, a.counters = (u64)gpus[g].counters.data();
-					a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort, a.deadline = 300'000'000'000ull; // longer than a busy machine lets threads stand
+					a.peers = c.cast && !c.relay && g > 0 ? 1 : c.peers, a.mode = g == 0, a.rounds = ROUNDS, a.turn = l & 1, a.abort = (u64)&abort;
+					a.deadline = 1'000'000'000; // of turns, 16 ns each: far more than any message takes
 					for (int p = 0; p < (int)a.peers; p++) {
 						const int other = p < g ? p : p + 1; // in order, the root first
 						const int to = c.cast ? other : (g + p + 1) % GPUS, from = c.cast ? other : (g - p - 1 + GPUS) % GPUS;

@@ -32,7 +32,7 @@ struct Fiber {
     bool begun;
 };
 
-constexpr size_t STACK = 256 << 10;
+constexpr size_t STACK = 256 << 10, GUARD = 64 << 10; // what no stack may reach is a multiple of any page
 
 inline std::vector<Fiber *> all; // of a run; stacks are taken again
 inline std::vector<void *> stacks;
@@ -100,13 +100,24 @@ inline void begin()
     end();
 }
 
+// stack is memory for one, whose lower end is no one's, so that what is too deep ends there and not in another's.
+inline void *stack()
+{
+    char *p = (char *)mmap(nullptr, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p, GUARD, PROT_NONE)) {
+        perror("memory for the stacks of GPU threads");
+        exit(6);
+    }
+    return p + GUARD;
+}
+
 // run runs all to their ends.
 inline void run()
 {
     ready = (Fiber **)calloc(all.size(), sizeof *ready);
     FIBERS_SEEN(outside.seen = __tsan_get_current_fiber());
     for (size_t i = 0; i < all.size(); i++) {
-        if (i == stacks.size()) stacks.push_back(mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (i == stacks.size()) stacks.push_back(stack());
         Fiber *f = all[i];
         getcontext(&f->first);
         f->first.uc_stack.ss_sp = stacks[i], f->first.uc_stack.ss_size = STACK;

@@ -73,6 +73,7 @@ DEV void raise_release(u64 *p, u64 v) { word(p).store(v, std::memory_order_relea
 DEV void packet_store(void *p, u32 a, u32 b, u32 flag)
 {
     word(p).store((u64)flag << 32 | a, std::memory_order_relaxed);
+    fibers::pass(); // each half is valid on its own
     word((char *)p + 8).store((u64)flag << 32 | b, std::memory_order_relaxed);
 }
 DEV Vec packet_load(const void *p)
@@ -93,6 +94,7 @@ DEV Vec words_load(const void *p)
 DEV void words_store(void *p, Vec v)
 {
     word(p).store((u64)v.y << 32 | v.x, std::memory_order_release);
+    fibers::pass(); // neither half has to come with the other
     word((char *)p + 8).store((u64)v.w << 32 | v.z, std::memory_order_release);
 }
 
