@@ -115,8 +115,8 @@ func (d *StepValidation) Bands() map[string]float64 {
 	return d.bands(d.without((*StepValidationRow).Series), 0)
 }
 
-// UnseenBands are those on a GPU of which no step is in the fit: every row of the same GPU is left out, and GPUs' rates under load,
-// which steps would show, are so far apart.
+// UnseenBands are those on a GPU of which no step is in the fit: all rows are left out whose share is the same GPU's, and
+// GPUs' rates under load, which steps would show, are so far apart.
 func (d *StepValidation) UnseenBands(loads float64) map[string]float64 {
 	return d.bands(d.without(func(r *StepValidationRow) string { return r.Share[strings.LastIndexByte(r.Share, ' ')+1:] }), loads)
 }

@@ -45,8 +45,8 @@ func ClassOf(w *workload.Workload, l *Layout) Class {
 // test holds them to validation/steps.csv.
 var Bands = map[Class]float64{Dense: 0.15, FP8: 0.12, Sharded: 0.19, Experts: 0.31, Encoder: 0.18, Layers: 0.37}
 
-// UnseenBands are those on a GPU of which no step is in the fit: without all steps of the same GPU, and with how far GPUs' rates under load
-// are apart, which steps would show.
+// UnseenBands are those on a GPU of which no step is in the fit: without all steps whose share is the same
+// GPU's, and with how far GPUs' rates under load are apart, which steps would show.
 var UnseenBands = map[Class]float64{Dense: 0.20, FP8: 0.19, Sharded: 0.25, Experts: 0.35, Encoder: 0.25, Layers: 0.40}
 
 // Band is between what and what nine of ten measured steps lie.

@@ -61,14 +61,15 @@ func engineCurves(rows []measurement.Link, t *topology.Topology) (curves []cost.
 
 // oneLine lets all engines know what a line sustains beyond bursts as that one reaches it which reaches most: there is one line.
 func oneLine(curves []cost.Curve) {
+	var between []*cost.Curve
 	sustained := units.Rate(0)
 	for i := range curves {
-		sustained = max(sustained, curves[i].Sustained)
-	}
-	for i := range curves {
-		if curves[i].Medium == topology.Network.String() {
-			curves[i].Sustained = sustained
+		if c := &curves[i]; c.Medium == topology.Network.String() {
+			between, sustained = append(between, c), max(sustained, c.Sustained)
 		}
+	}
+	for _, c := range between {
+		c.Sustained = sustained
 	}
 }
 
