@@ -44,6 +44,7 @@ type Result struct {
 func (r *Result) collect(b *builder, e *engine, end units.Time, tied *Collective) {
 	stage, _, _ := b.busiest() // its passes are known: it does not fail
 	r.Stage = stage
+	r.unseen = !b.measured && !r.machine.GPU.Stepped
 	l := &e.lanes[stage]
 	r.Optimizer = b.update()
 	r.played, r.Time = end, end+r.Optimizer
@@ -139,7 +140,6 @@ func (r *Result) notes(b *builder) {
 		r.Notes = append(r.Notes, fmt.Sprintf("activations of %d layers move to host memory and back while GPUs compute: "+
 			"that this hides them is assumed", b.l.Offload))
 	}
-	r.unseen = !b.measured && !r.machine.GPU.Stepped
 	if r.unseen {
 		r.Notes = append(r.Notes, fmt.Sprintf("no published step on %s is in the fit: the band is that of steps on GPUs that were left out",
 			r.machine.GPU.Name))

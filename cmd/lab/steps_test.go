@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"railyard/capacity/step"
 	"railyard/internal/long"
 	"railyard/model/gpu"
+	"railyard/report"
 	"railyard/report/table"
 )
 
@@ -74,6 +76,12 @@ func TestCapacityDocumentsAreCurrent(t *testing.T) {
 		}
 		if e := v.Rows[i].Error(); math.IsNaN(e) || math.Abs(math.Log1p(e)) > math.Log(3) {
 			t.Errorf("%s: error %.2f: %s", v.Rows[i].ID, e, v.Rows[i].Note)
+		}
+	}
+	for _, name := range gpu.Names() {
+		has := slices.ContainsFunc(v.Rows, func(r report.StepValidationRow) bool { return r.GPU == name })
+		if g, err := gpu.Get(name); err != nil || g.Stepped != has {
+			t.Errorf("%s is said to be stepped or not, and steps on it are in the fit: %v (%v)", name, has, err)
 		}
 	}
 	bandsHold(t, "sources", step.Bands, v.Bands())
