@@ -61,11 +61,7 @@ func TestInterpreters(t *testing.T) {
 					t.Errorf("known to be one round: %v, want %v", got, c.once)
 				}
 			})
-			out, err := x.execute(t, bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x.verify(t, out)
+			correct(t, bin, x)
 		})
 	}
 }

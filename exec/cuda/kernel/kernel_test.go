@@ -144,9 +144,8 @@ func (x run) head() head {
 	return h
 }
 
-// execute runs the program and returns its outputs, [epoch][rank].
-func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
-	t.Helper()
+// input is what the simulator reads of it, and the bytes of a rank's output.
+func (x run) input() (in bytes.Buffer, output int) {
 	n := x.s.Spec.Ranks
 	h := x.head()
 	if x.forms == nil {
@@ -155,13 +154,26 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	encoding := block.Encoding{Forms: x.forms[0], Instances: x.p.Instances}
 	laneBytes := encoding.LaneBytes(slices.Concat(x.p.Lanes...)...)
 	h.LaneBytes = uint64(laneBytes)
-	var in bytes.Buffer
 	binary.Write(&in, binary.LittleEndian, h)
 	for r := range n {
 		encoding.Forms = x.forms[r]
 		plan := encoding.Encode(r, x.p.Lanes[r], laneBytes)
 		binary.Write(&in, binary.LittleEndian, uint32(len(plan)))
 		in.Write(plan)
+	}
+	return in, int(h.Bytes[schedule.Output])
+}
+
+// execute runs programs in one process, for ThreadSanitizer's fibers take longer to make than most programs to run, and returns their
+// outputs, [program][epoch][rank]: of all before the first that fails.
+func execute(t *testing.T, bin string, runs ...run) (out [][][][]byte, failed error) {
+	t.Helper()
+	var in bytes.Buffer
+	sizes := make([]int, len(runs))
+	for i, x := range runs {
+		one, size := x.input()
+		in.Write(one.Bytes())
+		sizes[i] = size
 	}
 	file := filepath.Join(t.TempDir(), "plan")
 	if err := os.WriteFile(file, in.Bytes(), 0o644); err != nil {
@@ -172,15 +184,48 @@ func (x run) execute(t *testing.T, bin string) ([][][]byte, error) {
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=66")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %.3000s", err, stderr.String())
+		failed = fmt.Errorf("%w: %.3000s", err, stderr.String())
 	}
-	out := make([][][]byte, x.epochs)
-	for e := range out {
-		for range n {
-			out[e] = append(out[e], stdout.Next(int(h.Bytes[schedule.Output])))
+	for i, x := range runs {
+		if failed != nil && stdout.Len() < x.epochs*x.s.Spec.Ranks*sizes[i] {
+			break
 		}
+		outputs := make([][][]byte, x.epochs)
+		for e := range outputs {
+			for range x.s.Spec.Ranks {
+				outputs[e] = append(outputs[e], stdout.Next(sizes[i]))
+			}
+		}
+		out = append(out, outputs)
 	}
-	return out, nil
+	return out, failed
+}
+
+// series are programs that one process of the simulator runs.
+type series struct {
+	bin   string
+	names []string
+	runs  []run
+}
+
+func (c *series) add(name string, x run) { c.names, c.runs = append(c.names, name), append(c.runs, x) }
+
+// verify runs them and compares the outputs of each with their definition.
+func (c *series) verify(t *testing.T) {
+	t.Helper()
+	out, err := execute(t, c.bin, c.runs...)
+	for i, x := range c.runs {
+		t.Run(c.names[i], func(t *testing.T) {
+			switch {
+			case i < len(out):
+				x.verify(t, out[i])
+			case i == len(out):
+				t.Fatal(err)
+			default:
+				t.Skip("another failed before")
+			}
+		})
+	}
 }
 
 func mix32(x uint32) uint32 {
@@ -290,7 +335,7 @@ var cases = []struct {
 // thread, under ThreadSanitizer: odd sizes, more blocks than one, launches that overlap
 // between ranks, random delays.
 func TestBodiesOnTheCPU(t *testing.T) {
-	bin := racing(t)
+	all := series{bin: racing(t)}
 	for i, c := range cases {
 		s := plan(t, c.gpus, c.kind, c.algo, c.slices)
 		if s == nil {
@@ -316,30 +361,24 @@ func TestBodiesOnTheCPU(t *testing.T) {
 					continue
 				}
 				name := fmt.Sprintf("%v %s %d gpus %v in place %v", c.kind, c.algo, c.gpus, m, inPlace)
-				t.Run(name, func(t *testing.T) {
-					blocks := int64(s.Spec.Blocks())
-					o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m,
-						InPlace: inPlace}
-					if m >= block.Lines {
-						o.Count = int64(260*c.gpus+7*i) / blocks * blocks
+				blocks := int64(s.Spec.Blocks())
+				o := block.Options{Count: int64(16*c.gpus+7*(1+i%3)) / blocks * blocks, Size: 4, Instances: 1 + i%2, Mechanism: m,
+					InPlace: inPlace}
+				if m >= block.Lines {
+					o.Count = int64(260*c.gpus+7*i) / blocks * blocks
+				}
+				p, err := block.Compile(s, o)
+				if err != nil {
+					if !inPlace || !strings.Contains(err.Error(), "in place") {
+						t.Errorf("%s: %v", name, err)
 					}
-					p, err := block.Compile(s, o)
-					if err != nil {
-						if inPlace && strings.Contains(err.Error(), "in place") {
-							t.Skip(err)
-						}
-						t.Fatal(err)
-					}
-					x := run{s: s, o: o, p: p, epochs: 3, firstEpoch: 1, jitter: uint32(i%2) * 20000}
-					out, err := x.execute(t, bin)
-					if err != nil {
-						t.Fatal(err)
-					}
-					x.verify(t, out)
-				})
+					continue
+				}
+				all.add(name, run{s: s, o: o, p: p, epochs: 3, firstEpoch: 1, jitter: uint32(i%2) * 20000})
 			}
 		}
 	}
+	all.verify(t)
 }
 
 func TestLimits(t *testing.T) {
@@ -351,6 +390,7 @@ func TestLimits(t *testing.T) {
 
 // launchNumbersWrap: packets' flags hold the low bits of a launch's number.
 func launchNumbersWrap(t *testing.T, bin string) {
+	all := series{bin: bin}
 	for _, c := range []struct {
 		algo  string
 		m     block.Mechanism
@@ -364,13 +404,9 @@ func launchNumbersWrap(t *testing.T, bin string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := run{s: s, o: o, p: p, epochs: 5, firstEpoch: c.first}
-		out, err := x.execute(t, bin)
-		if err != nil {
-			t.Fatalf("%s %v from launch %d on: %v", c.algo, c.m, c.first, err)
-		}
-		x.verify(t, out)
+		all.add(fmt.Sprintf("%s %v from launch %d on", c.algo, c.m, c.first), run{s: s, o: o, p: p, epochs: 5, firstEpoch: c.first})
 	}
+	all.verify(t)
 }
 
 // onesArrive: what words hold where nothing has arrived may be data as well.
@@ -386,13 +422,13 @@ func onesArrive(t *testing.T, bin string) {
 			t.Fatal(err)
 		}
 		x := run{s: s, o: o, p: p, epochs: 4, firstEpoch: 1, ones: true}
-		out, err := x.execute(t, bin)
+		out, err := execute(t, bin, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for e := range out {
-			for rank := range out[e] {
-				if got := decode(out[e][rank], o.Size); !math.IsNaN(got) {
+		for e := range out[0] {
+			for rank := range out[0][e] {
+				if got := decode(out[0][e][rank], o.Size); !math.IsNaN(got) {
 					t.Errorf("%s %v: epoch %d, rank %d: %v", c.algo, c.m, e, rank, got)
 				}
 			}
@@ -410,7 +446,7 @@ func deadlineNamesWhoWaits(t *testing.T, bin string) {
 	}
 	p.Lanes[1][0].Body = slices.DeleteFunc(p.Lanes[1][0].Body, func(op block.Op) bool { return op.Kind == block.Signal })
 	x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, deadline: 100e6}
-	_, err = x.execute(t, bin)
+	_, err = execute(t, bin, x)
 	// Any of the three may be first to give up: two wait for rank 1, it for their next step.
 	who := regexp.MustCompile(`deadline: rank \d block \d operation \d slice 0 peer \d kind 2 line 0 want \d+ got \d+`)
 	if err == nil || !who.MatchString(err.Error()) {

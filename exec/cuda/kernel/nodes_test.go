@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"railyard/model/block"
@@ -15,7 +14,7 @@ import (
 // TestPretendNodes: schedules for two nodes of two GPUs each run as well where all four are
 // in one machine, as `run --backend cuda -t dgx-a100 --nodes 2 --gpus 2` does.
 func TestPretendNodes(t *testing.T) {
-	bin := racing(t)
+	all := series{bin: racing(t)}
 	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: 2, GPUs: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -40,22 +39,13 @@ func TestPretendNodes(t *testing.T) {
 			if !taken(i + int(m)) {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v %s %v", c.kind, c.algo, m), func(t *testing.T) {
-				o := block.Options{Count: 4 * (31 + int64(i)), Size: 4, Instances: 1, Mechanism: m}
-				p, err := block.Compile(s, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, jitter: uint32(i%2) * 20000}
-				out, err := x.execute(t, bin)
-				if err != nil && strings.Contains(err.Error(), "deadline") {
-					t.Fatalf("timeout: %v", err)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				x.verify(t, out)
-			})
+			o := block.Options{Count: 4 * (31 + int64(i)), Size: 4, Instances: 1, Mechanism: m}
+			p, err := block.Compile(s, o)
+			if err != nil {
+				t.Fatalf("%v %s %v: %v", c.kind, c.algo, m, err)
+			}
+			all.add(fmt.Sprintf("%v %s %v", c.kind, c.algo, m), run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1, jitter: uint32(i%2) * 20000})
 		}
 	}
+	all.verify(t)
 }

@@ -28,25 +28,30 @@ func machine(t *testing.T, name string, o topology.Options, kind collective.Kind
 	return s
 }
 
-// correct compiles a schedule, runs it and compares the outputs with their definition.
-func correct(t *testing.T, bin string, s *schedule.Schedule, o block.Options) {
+// compiled is a run of a schedule.
+func compiled(t *testing.T, s *schedule.Schedule, o block.Options) run {
 	t.Helper()
 	p, err := block.Compile(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := run{s: s, o: o, p: p, epochs: 3, firstEpoch: 1}
-	out, err := x.execute(t, bin)
+	return run{s: s, o: o, p: p, epochs: 3, firstEpoch: 1}
+}
+
+// correct runs a program and compares its outputs with their definition.
+func correct(t *testing.T, bin string, x run) {
+	t.Helper()
+	out, err := execute(t, bin, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.verify(t, out)
+	x.verify(t, out[0])
 }
 
 // TestManyRanks: as many peers side by side as operations take, of which some have less than
 // the others or nothing; reductions of two local places and packets.
 func TestManyRanks(t *testing.T) {
-	bin := racing(t)
+	all := series{bin: racing(t)}
 	for i, c := range []struct {
 		nodes, gpus int
 		kind        collective.Kind
@@ -62,19 +67,19 @@ func TestManyRanks(t *testing.T) {
 		{2, 3, collective.AllReduce, "hierarchical_two_shot", block.Packets, false},
 		{2, 4, collective.ReduceScatter, "hierarchical_two_shot", block.WordsPush, true},
 	} {
-		t.Run(fmt.Sprintf("%v %s %d×%d %v in place %v", c.kind, c.algo, c.nodes, c.gpus, c.m, c.inPlace), func(t *testing.T) {
-			s := machine(t, "dgx-a100", topology.Options{Nodes: c.nodes, GPUs: c.gpus}, c.kind, c.algo)
-			blocks := int64(s.Spec.Blocks())
-			count := (int64(s.Spec.Ranks)*[]int64{39, 2}[i%2] - 5 + blocks - 1) / blocks * blocks
-			correct(t, bin, s, block.Options{Count: count, Size: 4, Instances: 1, Mechanism: c.m, InPlace: c.inPlace})
-		})
+		s := machine(t, "dgx-a100", topology.Options{Nodes: c.nodes, GPUs: c.gpus}, c.kind, c.algo)
+		blocks := int64(s.Spec.Blocks())
+		count := (int64(s.Spec.Ranks)*[]int64{39, 2}[i%2] - 5 + blocks - 1) / blocks * blocks
+		all.add(fmt.Sprintf("%v %s %d×%d %v in place %v", c.kind, c.algo, c.nodes, c.gpus, c.m, c.inPlace),
+			compiled(t, s, block.Options{Count: count, Size: 4, Instances: 1, Mechanism: c.m, InPlace: c.inPlace}))
 	}
+	all.verify(t)
 }
 
 // TestWholeLines: pieces long enough to be rounded to lines of memory, of which the last ranks'
 // are shorter or empty, in blocks that begin within lines.
 func TestWholeLines(t *testing.T) {
-	bin := racing(t)
+	all := series{bin: racing(t)}
 	for i, c := range []struct {
 		kind    collective.Kind
 		algo    string
@@ -95,14 +100,13 @@ func TestWholeLines(t *testing.T) {
 			if !taken(2 * (i + k)) {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v %s %v in place %v, %d elements", c.kind, c.algo, c.m, c.inPlace, count), func(t *testing.T) {
-				s := plan(t, 3, c.kind, c.algo, 1)
-				blocks := int64(s.Spec.Blocks())
-				correct(t, bin, s, block.Options{Count: count / blocks * blocks, Size: 4, Instances: c.blocks, Mechanism: c.m,
-					InPlace: c.inPlace})
-			})
+			s := plan(t, 3, c.kind, c.algo, 1)
+			blocks := int64(s.Spec.Blocks())
+			all.add(fmt.Sprintf("%v %s %v in place %v, %d elements", c.kind, c.algo, c.m, c.inPlace, count), compiled(t, s,
+				block.Options{Count: count / blocks * blocks, Size: 4, Instances: c.blocks, Mechanism: c.m, InPlace: c.inPlace}))
 		}
 	}
+	all.verify(t)
 }
 
 // TestPlacesOfOnePeer: a rank puts more at once than there are peers. Loops are unrolled to as
@@ -117,16 +121,14 @@ func TestPlacesOfOnePeer(t *testing.T) {
 			{Gen: schedule.GenRing, Op: collective.AllGather, Groups: all, Src: schedule.Output, Acc: schedule.Output,
 				Dst: schedule.Output}}
 		o := block.Options{Count: 1000, Size: 4, Instances: 1, Mechanism: m, InPlace: true}
-		p, err := block.Compile(s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := compiled(t, s, o)
+		p := x.p
 		if p.Peers() <= p.Ranks {
 			t.Errorf("%v: no operation of more than %d places: not a case", m, p.Ranks-1)
 		}
 		if m == block.Packets && long.Given() {
 			correct(t, simulator(t, filepath.Join(t.TempDir(), "simulate"), "-DT_FLOAT32", "-DSPECIALISED",
-				fmt.Sprintf("-DPEERS=%d", p.Peers())), s, o)
+				fmt.Sprintf("-DPEERS=%d", p.Peers())), x)
 		}
 	}
 }
@@ -138,7 +140,7 @@ func TestPushedIsSaidInTime(t *testing.T) {
 	if err := schedule.Check(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	correct(t, racing(t), s, block.Options{Count: 200, Size: 4, Instances: 1, Mechanism: block.WordsPush})
+	correct(t, racing(t), compiled(t, s, block.Options{Count: 200, Size: 4, Instances: 1, Mechanism: block.WordsPush}))
 }
 
 // pushedFirst is an all-reduce of two chunks: the first's result goes from rank 0 to rank 1,

@@ -13,7 +13,7 @@ import (
 // rounds on and not before; whole and off the end of 16 bytes, in place, in slices and blocks.
 // Where what is taken goes to where it was put from, all threads do both, one after the other.
 func TestTeams(t *testing.T) {
-	bin := racing(t)
+	all := series{bin: racing(t)}
 	if want := fmt.Sprintf("constexpr u32 plenty = %d;", block.PlentyOfWords); !strings.Contains(Source("words.cuh"), want) {
 		t.Fatalf("words.cuh does not say %q", want)
 	}
@@ -37,30 +37,21 @@ func TestTeams(t *testing.T) {
 				}
 				name := fmt.Sprintf("%v on %d, %d slices, %d blocks, in place %v, %d rounds and %d", c.kind, c.gpus, c.slices, c.blocks,
 					c.inPlace, rounds, odd)
-				t.Run(name, func(t *testing.T) {
-					s := plan(t, c.gpus, c.kind, "direct", c.slices)
-					o := block.Options{Size: 4, Instances: c.blocks, Mechanism: block.Words, InPlace: c.inPlace}
-					x := run{s: s, o: o, epochs: 3, firstEpoch: 1, jitter: uint32(i%2) * 20000}
-					// a block's share of a slice, in elements: so many rounds over all peers
-					each := (rounds*int64(x.threads())*16/int64(c.gpus-1) + 15) / 16 * 4
-					x.o.Count = each*int64(c.slices*c.blocks*s.Spec.Blocks()) + odd*int64(s.Spec.Blocks())
-					p, err := block.Compile(s, x.o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					x.p = p
-					if got, want := x.splits(), c.split && rounds >= block.PlentyOfWords; got != want {
-						t.Fatalf("some threads put while others take: %v, want %v: not a case", got, want)
-					}
-					out, err := x.execute(t, bin)
-					if err != nil {
-						t.Fatal(err)
-					}
-					x.verify(t, out)
-				})
+				s := plan(t, c.gpus, c.kind, "direct", c.slices)
+				o := block.Options{Size: 4, Instances: c.blocks, Mechanism: block.Words, InPlace: c.inPlace}
+				x := run{s: s, o: o, epochs: 3, firstEpoch: 1, jitter: uint32(i%2) * 20000}
+				// a block's share of a slice, in elements: so many rounds over all peers
+				each := (rounds*int64(x.threads())*16/int64(c.gpus-1) + 15) / 16 * 4
+				x.o.Count = each*int64(c.slices*c.blocks*s.Spec.Blocks()) + odd*int64(s.Spec.Blocks())
+				x.p = compiled(t, s, x.o).p
+				if got, want := x.splits(), c.split && rounds >= block.PlentyOfWords; got != want {
+					t.Fatalf("%s: some threads put while others take: %v, want %v: not a case", name, got, want)
+				}
+				all.add(name, x)
 			}
 		}
 	}
+	all.verify(t)
 }
 
 // splits reports whether a take of words in the first block's first slice is shared out as words.cuh's team does.

@@ -14,8 +14,9 @@ import (
 // line by line, some shorter, and under ThreadSanitizer nothing is read that is not theirs to read.
 func TestUnaligned(t *testing.T) {
 	dir := t.TempDir()
-	bins := map[int]string{4: simulator(t, filepath.Join(dir, "raced"), "-O0", "-fsanitize=thread", "-DT_FLOAT32", "-DUNALIGNED"),
-		2: simulator(t, filepath.Join(dir, "simulate"), "-O0", "-DT_BFLOAT16", "-DUNALIGNED")}
+	bySize := map[int]*series{
+		4: {bin: simulator(t, filepath.Join(dir, "raced"), "-O0", "-fsanitize=thread", "-DT_FLOAT32", "-DUNALIGNED")},
+		2: {bin: simulator(t, filepath.Join(dir, "simulate"), "-O0", "-DT_BFLOAT16", "-DUNALIGNED")}}
 	for _, c := range []struct {
 		kind       collective.Kind
 		algo       string
@@ -29,28 +30,20 @@ func TestUnaligned(t *testing.T) {
 		{collective.AllGather, "direct", []block.Mechanism{block.Push}, 31},
 	} {
 		for k, m := range c.mechanisms {
-			for size, bin := range bins {
+			for size, all := range bySize {
 				if size == 4 && !taken(k) {
 					continue
 				}
-				t.Run(fmt.Sprintf("%v %s %v %d bytes", c.kind, c.algo, m, size), func(t *testing.T) {
-					s := plan(t, 3, c.kind, c.algo, 1)
-					o := block.Options{Count: c.count * 3, Size: size, Instances: 2, Mechanism: m}
-					p, err := block.Compile(s, o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if !block.Unaligned(slices.Concat(p.Lanes...)...) {
-						t.Fatal("all data are aligned: not a case")
-					}
-					x := run{s: s, o: o, p: p, epochs: 2, firstEpoch: 1}
-					out, err := x.execute(t, bin)
-					if err != nil {
-						t.Fatal(err)
-					}
-					x.verify(t, out)
-				})
+				x := compiled(t, plan(t, 3, c.kind, c.algo, 1), block.Options{Count: c.count * 3, Size: size, Instances: 2, Mechanism: m})
+				x.epochs = 2
+				if !block.Unaligned(slices.Concat(x.p.Lanes...)...) {
+					t.Fatalf("%v %s %v %d bytes: all data are aligned: not a case", c.kind, c.algo, m, size)
+				}
+				all.add(fmt.Sprintf("%v %s %v %d bytes", c.kind, c.algo, m, size), x)
 			}
 		}
+	}
+	for _, size := range []int{2, 4} {
+		bySize[size].verify(t)
 	}
 }

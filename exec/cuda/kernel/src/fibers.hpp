@@ -34,11 +34,12 @@ struct Fiber {
 
 constexpr size_t STACK = 256 << 10, GUARD = 64 << 10; // what no stack may reach is a multiple of any page
 
-inline std::vector<Fiber *> all; // of a run; stacks are taken again
-inline std::vector<void *> stacks;
+inline std::vector<Fiber *> all; // of a run; what the first has of stacks and threads the next take again
+inline std::vector<void *> stacks, seen; // seen: ThreadSanitizer's, which takes longer to make one than most run
 inline Fiber outside, *now = &outside, **ready;
 inline uint32_t going;
-inline uint64_t drawn = 88172645463325252u, passed;
+constexpr uint64_t SEED = 88172645463325252u;
+inline uint64_t drawn = SEED, passed;
 
 UNSEEN inline void *own() { return now->own; }
 
@@ -94,8 +95,9 @@ UNSEEN inline void end()
     go(going ? next() : &outside);
 }
 
-inline void begin()
+UNSEEN inline void begin()
 {
+    FIBERS_SEEN(__tsan_acquire(&outside));
     now->body();
     end();
 }
@@ -117,18 +119,22 @@ inline void run()
     ready = (Fiber **)calloc(all.size(), sizeof *ready);
     FIBERS_SEEN(outside.seen = __tsan_get_current_fiber());
     for (size_t i = 0; i < all.size(); i++) {
-        if (i == stacks.size()) stacks.push_back(stack());
+        if (i == stacks.size()) {
+            stacks.push_back(stack());
+            FIBERS_SEEN(seen.push_back(__tsan_create_fiber(0)));
+        }
         Fiber *f = all[i];
         getcontext(&f->first);
         f->first.uc_stack.ss_sp = stacks[i], f->first.uc_stack.ss_size = STACK;
         makecontext(&f->first, begin, 0);
-        FIBERS_SEEN(f->seen = __tsan_create_fiber(0));
+        FIBERS_SEEN(f->seen = seen[i]);
         put(f);
     }
     outside.begun = true;
+    FIBERS_SEEN(__tsan_release(&outside)); // what was before a run all know, of one another nothing
     if (going) go(next());
     FIBERS_SEEN(__tsan_acquire(&all));
-    for (Fiber *f : all) delete f; // ThreadSanitizer's are kept: to end them takes as long as to make them
+    for (Fiber *f : all) delete f;
     all.clear();
     free(ready);
 }

@@ -1,6 +1,5 @@
-// Runs a program on the CPU: for the test that has g++ and ThreadSanitizer. Input is
-// one file: numbers, then for each rank its plan; output are the ranks' output buffers,
-// epoch by epoch.
+// Runs programs on the CPU, one after another, as if each were alone: for the test that has g++ and ThreadSanitizer. Input is
+// one file: of each numbers, then for each rank its plan; output are the ranks' output buffers, epoch by epoch.
 #include "plan.cuh"
 #include "host.hpp"
 #include "reduce.cuh"
@@ -97,13 +96,10 @@ static void fill(char *at, u64 bytes, u32 rank, u32 epoch)
     }
 }
 
-int main(int argc, char **argv)
+static int simulate(const Job &h, FILE *f)
 {
-    if (argc != 2) fail("usage: simulate FILE");
-    FILE *f = fopen(argv[1], "rb");
-    if (!f) fail("cannot open the file");
-    Job h;
-    get(&h, sizeof h, f);
+    guards.clear();
+    fibers::drawn = fibers::SEED, fibers::passed = 0;
     std::vector<Params> params(h.ranks);
     std::vector<std::vector<char>> plans(h.ranks);
     Special all = {};
@@ -169,5 +165,16 @@ int main(int argc, char **argv)
         return 4;
     }
     for (auto &o : outputs) fwrite(o.data(), o.size(), 1, stdout);
+    return fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) fail("usage: simulate FILE");
+    FILE *f = fopen(argv[1], "rb");
+    if (!f) fail("cannot open the file");
+    Job h;
+    while (fread(&h, sizeof h, 1, f) == 1)
+        if (const int code = simulate(h, f)) return code;
     return 0;
 }
