@@ -29,38 +29,23 @@ func (f *folder) usesOf(l *lane, conns int) []connUse {
 
 func usesIn(ops []op, conns int) []connUse {
 	out := make([]connUse, conns)
-	runs := make([]int, conns) // of receives, in which a connection is used; −1: in several
-	waits, run := uint64(0), 0
+	waits, run := uint64(0), uint64(0) // of receives between two other operations
 	for i := range ops {
 		o := &ops[i]
-		switch {
-		case o.kind == schedule.Send:
+		if o.kind == schedule.Send {
 			run++
-			out[o.conn].sends = true
-			out[o.conn].when = symmetry.Mix(out[o.conn].when, waits)
+			out[o.conn] = connUse{true, symmetry.Mix(out[o.conn].when, waits)}
 			continue
-		case o.kind == schedule.Recv:
-			if runs[o.conn] == 0 {
-				runs[o.conn] = run + 1
-			} else if runs[o.conn] != run+1 {
-				runs[o.conn] = -1
-			}
-		default:
-			run++
-			if o.conn >= 0 {
-				runs[o.conn] = -1
-			}
 		}
 		waits++
-	}
-	for j := range out {
-		switch {
-		case out[j].sends:
-		case runs[j] < 0:
-			out[j].when = symmetry.Mix(8, uint64(j))
-		default:
-			out[j].when = symmetry.Mix(9, uint64(runs[j]))
+		alone := uint64(1) // a run by itself
+		if o.kind == schedule.Recv {
+			alone = 0
 		}
+		if run += alone; o.conn >= 0 {
+			out[o.conn].when = symmetry.Mix(out[o.conn].when, run+1)
+		}
+		run += alone
 	}
 	return out
 }
