@@ -24,6 +24,14 @@ type arc struct {
 	takes    []taken
 }
 
+// time is for how long a unit keeps the busiest of what an arc takes.
+func (a *arc) time() (most float64) {
+	for _, t := range a.takes {
+		most = max(most, t.time)
+	}
+	return most
+}
+
 func (a *arcs) add(from, to int32, takes []taken) {
 	for _, t := range takes {
 		a.resources = max(a.resources, int(t.resource)+1)
@@ -91,10 +99,8 @@ func (a *arcs) both() *arcs {
 
 // longest is how long a byte takes of what it takes the longest of.
 func (a *arcs) longest() (seconds float64) {
-	for _, x := range a.list {
-		for _, t := range x.takes {
-			seconds = max(seconds, t.time)
-		}
+	for i := range a.list {
+		seconds = max(seconds, a.list[i].time())
 	}
 	return seconds
 }

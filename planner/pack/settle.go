@@ -32,6 +32,7 @@ type settling struct {
 	dear []dear    // by resource
 
 	looked int     // arcs
+	rounds int     // in which settled trees were grown
 	steep  int     // prices grow with the power of loads that so many squarings make
 	near   float64 // what hops cost more the farther from the root, of their price on a full link: 1 at first, so that trees are low
 	limit  int32   // how high trees should be at most
@@ -113,8 +114,9 @@ func (x *settling) anyRoot(ranks int, budget int) {
 }
 
 // settle grows all trees again and again, lower ones first, and keeps the best of all rounds: those in which the fullest
-// resource works the least long, until that is no more than least, or the work is spent; a round that has begun is finished.
-func (x *settling) settle(least float64, work int) error {
+// resource works the least long, until that is no more than least, or than it can be (whole), or the work is spent; a round that has begun
+// is finished.
+func (x *settling) settle(least, whole float64, work int) error {
 	best, full := x.units, math.Inf(1)
 	x.limit = math.MaxInt32
 	for round := 0; round < settleRounds && (round == 0 || x.looked < work); round++ {
@@ -123,10 +125,11 @@ func (x *settling) settle(least float64, work int) error {
 		if err := x.grow(least); err != nil {
 			return err
 		}
+		x.rounds++
 		if x.full < full {
 			best, full = slices.Clone(x.units), x.full
 		}
-		if full*nearEnough <= least {
+		if full*nearEnough <= max(least, whole) {
 			break
 		}
 	}

@@ -13,19 +13,26 @@ import (
 const mostSettled, mostShared = 20_000, 4096
 
 // settle considers settled trees in few units, and in more where these do not come near the bound, or, where all data share the trees, may
-// be lower. Those of an all-reduce serve both ways, or, where links are not as fast both ways, others sum up than spread results.
+// be lower; not where whole units cannot do better than what is known, nor where all rounds, and as much for lower trees, take more work
+// than is left. Those of an all-reduce serve both ways, or, where links are not as fast both ways, others sum up than spread results.
 func (s *search) settle(ways ...*arcs) error {
+	each := 0.0 // what a unit takes in a round
 	for _, units := range s.units(ways[0]) {
-		if s.best != nil && s.left <= 0 {
+		if s.best != nil && (s.left <= 0 || 2*settleRounds*float64(units)*each > float64(s.left)) {
 			break
+		}
+		least, whole := float64(units)/s.bound.Rate.Float(), s.whole(ways[0], units)
+		if s.best != nil && whole > 0 && nearEnough*least/whole <= s.best.Share {
+			continue
 		}
 		x := newSettling(ways, s.rootsOf(units))
 		if len(ways) > 1 {
 			x.anyRoot(s.g.Ranks, 10*fullEffort)
 		}
-		if err := x.settle(float64(units)/s.bound.Rate.Float(), s.left); err != nil {
+		if err := x.settle(least, whole, s.left); err != nil {
 			return err
 		}
+		each = float64(x.looked) / float64(x.rounds*units)
 		p := x.packing(units, s.kind, s.g.t)
 		if s.consider(p); x.lower(s.left) {
 			s.consider(x.packing(units, s.kind, s.g.t))
@@ -37,6 +44,36 @@ func (s *search) settle(ways ...*arcs) error {
 		}
 	}
 	return nil
+}
+
+// whole is how long what leads to some rank is busy at least with whole units of a root's data, each of which comes to every rank once, by
+// one arc; 0 where other roots have data, too.
+func (s *search) whole(a *arcs, units int) (most float64) {
+	if PerRoot(s.kind) || s.kind == collective.AllReduce {
+		return 0
+	}
+	for v := range s.g.Ranks {
+		if v != s.root {
+			most = max(most, a.takesIn(a.in[v], units))
+		}
+	}
+	return most
+}
+
+// takesIn is how long the busiest of some arcs is with units, each of which goes to the one that is done with it first.
+func (a *arcs) takesIn(list []int32, units int) (busiest float64) {
+	busy := make([]float64, len(list))
+	for range units {
+		first := 0
+		for j, i := range list {
+			if busy[j]+a.list[i].time() < busy[first]+a.list[list[first]].time() {
+				first = j
+			}
+		}
+		busy[first] += a.list[list[first]].time()
+		busiest = max(busiest, busy[first])
+	}
+	return busiest
 }
 
 // units are in how many units of the data of a root, or of all, trees are settled: in few first, since messages are larger then, and

@@ -19,7 +19,7 @@ func TestTreesSettleCloserWithMoreWork(t *testing.T) {
 	const units = 8
 	settled := func(work int) *settling {
 		x := newSettling([]*arcs{s.arcsOfUse()}, s.rootsOf(units))
-		if err := x.settle(units/s.bound.Rate.Float(), work); err != nil {
+		if err := x.settle(units/s.bound.Rate.Float(), 0, work); err != nil {
 			t.Fatal(err)
 		}
 		return x
