@@ -66,7 +66,7 @@ const slack = 1 - 1e-9
 // Time is a time that a schedule cannot beat at a size.
 func (b *Bounds) Time(s *schedule.Schedule, size units.Bytes) units.Time {
 	o := b.outline(s)
-	x := &sizedBound{b: b, s: s}
+	x := &sizedBound{b: b, s: s, costs: map[message]cost.Transfer{}}
 	for c := range s.Channels {
 		x.chunk = append(x.chunk, s.ChunkBytes(c, size))
 	}

@@ -16,20 +16,25 @@ type Kept struct {
 }
 
 // Keep finds that out. Where ranks are lost, or no longer reach one another, the plan does not run. Where its simulation takes long, as
-// is known once it is compiled for the estimate, it is played only if it may be faster than now, what is planned there.
+// is known once it is compiled for the estimate, it is played only if it may be faster than now, what is planned there; where that takes
+// long, too, as of trees, in which no rank stands for others once a part is lost, it is compiled only then.
 func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size units.Bytes, score Scorer, now units.Time) (Kept, error) {
 	switch {
 	case len(left.LostRanks()) > 0:
 		return Kept{}, nil
 	case TooMany(left, old):
 		return Kept{LeastTime(left, p, old, size), true}, nil
+	case inTrees(old) > cheap:
+		if least := LeastTime(left, p, old, size); least >= now {
+			return Kept{least, true}, nil
+		}
 	}
 	t, err := score.Estimate(old, size)
 	if err == nil && t >= now && score.Work(old) > ofLast {
 		return Kept{max(t, LeastTime(left, p, old, size)), true}, nil
 	}
 	if err == nil {
-		t, err = score.Time(old, size)
+		t, err = score.Time(old, size, units.MaxTime)
 	}
 	if errors.Is(err, ErrTooLarge) {
 		return Kept{LeastTime(left, p, old, size), true}, nil
@@ -39,6 +44,16 @@ func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size
 		return Kept{}, nil
 	}
 	return Kept{Time: t}, err
+}
+
+// inTrees are the operations of a slice of a schedule's trees, of all ranks.
+func inTrees(s *schedule.Schedule) (n int64) {
+	for i := range s.Channels {
+		if t := s.Channels[i].Trees; t != nil {
+			n += 2 * int64(len(t.List)*(s.Spec.Ranks-1))
+		}
+	}
+	return n
 }
 
 // LeastTime is a time that a schedule cannot beat on a machine of which one node has less

@@ -72,7 +72,7 @@ func TestKeepBoundsLongPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	score := &working{simulated: newSimulated(t, left, profile(t, "line"))}
-	took, err := score.Time(old, units.GiB)
+	took, err := score.Time(old, units.GiB, units.MaxTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,3 +96,39 @@ type working struct {
 }
 
 func (w *working) Work(*schedule.Schedule) int64 { return w.work }
+
+// estimating is a simulation that compiles nothing, and counts what it was asked to.
+type estimating struct {
+	*simulated
+	asked int
+}
+
+func (e *estimating) Estimate(*schedule.Schedule, units.Bytes) (units.Time, error) {
+	e.asked++
+	return 0, planner.ErrTooLarge
+}
+
+// TestKeepCompilesTreesWhereTheyMayBeFaster: old trees of many ranks are compiled only where they may be faster than the new plan.
+func TestKeepCompilesTreesWhereTheyMayBeFaster(t *testing.T) {
+	whole, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := whole.Degrade(gen.Faults("nic:node1/nic3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := planner.Build(whole, collective.Spec{Kind: collective.AllGather, Ranks: whole.NumRanks()}, "packed_trees", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := profile(t, "line")
+	least := planner.LeastTime(left, line, old, units.GiB)
+	for _, now := range []units.Time{least - 1, least, least + 1} {
+		score := &estimating{simulated: newSimulated(t, left, line)}
+		k, err := planner.Keep(left, line, old, units.GiB, score, now)
+		if err != nil || k != (planner.Kept{Time: least, Least: true}) || (score.asked > 0) != (least < now) {
+			t.Errorf("beside %v: %+v (%v), compiled %d times; it takes at least %v", now, k, err, score.asked, least)
+		}
+	}
+}

@@ -14,6 +14,13 @@ type sizedBound struct {
 	b     *Bounds
 	s     *schedule.Schedule
 	chunk []units.Bytes // by channel
+	costs map[message]cost.Transfer
+}
+
+// message is one of so many bytes over a medium.
+type message struct {
+	medium topology.Medium
+	bytes  units.Bytes
 }
 
 // conn is how long a connection's messages in a phase take, one after the other; where α passes while others move, it is the first one's,
@@ -65,8 +72,19 @@ func (l *linkLoad) time(x *sizedBound) float64 {
 	return bytes * 1e12 / l.rate
 }
 
-// transfer is what a message costs by the schedule's protocol.
+// transfer is what a message costs by the schedule's protocol, worked out once for all of as many bytes.
 func (x *sizedBound) transfer(medium topology.Medium, bytes units.Bytes) cost.Transfer {
+	m := message{medium, bytes}
+	t, known := x.costs[m]
+	if !known {
+		t = x.cheapest(medium, bytes)
+		x.costs[m] = t
+	}
+	return t
+}
+
+// cheapest is a message's cost as if all went its way.
+func (x *sizedBound) cheapest(medium topology.Medium, bytes units.Bytes) cost.Transfer {
 	protocol := string(x.s.Protocol)
 	t := x.b.profile.Transfer(medium, protocol, bytes)
 	for _, other := range []string{cost.OneWay(protocol), cost.InSwitch(protocol)} { // where no message leads back; by switches

@@ -73,7 +73,7 @@ func (s *simulated) Estimate(x *schedule.Schedule, size units.Bytes) (units.Time
 	return s.plan(x).LowerEstimate(size), nil
 }
 
-func (s *simulated) Time(x *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (s *simulated) Time(x *schedule.Schedule, size units.Bytes, _ units.Time) (units.Time, error) {
 	if t, ok := s.times[timeOf{x, size}]; ok {
 		return t, nil
 	}
@@ -83,7 +83,7 @@ func (s *simulated) Time(x *schedule.Schedule, size units.Bytes) (units.Time, er
 }
 
 func (s *simulated) Explain(x *schedule.Schedule, size units.Bytes) (planner.Prediction, error) {
-	t, err := s.Time(x, size)
+	t, err := s.Time(x, size, units.MaxTime)
 	return planner.Prediction{Time: t}, err
 }
 
@@ -168,7 +168,7 @@ func TestBoundsHold(t *testing.T) {
 					continue
 				}
 				boundHolds(t, x, scores)
-				if got, err := ideal.Time(x, units.GiB); err != nil || got < least {
+				if got, err := ideal.Time(x, units.GiB, units.MaxTime); err != nil || got < least {
 					t.Errorf("%s, %v by %s: %v, no schedule takes less than %v (%v)", topo.Name(), kind, planner.Name(x), got, least, err)
 				}
 			}
@@ -193,7 +193,7 @@ func exactTime(topo *topology.Topology, spec collective.Spec, size units.Bytes) 
 func boundHolds(t *testing.T, x *schedule.Schedule, scores []*simulated) {
 	for _, s := range scores {
 		for _, size := range []units.Bytes{10 * units.KiB, 3*units.MiB + 17} {
-			got, err := s.Time(x, size)
+			got, err := s.Time(x, size, units.MaxTime)
 			if err != nil {
 				t.Fatal(err)
 			}

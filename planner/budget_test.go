@@ -19,8 +19,8 @@ type counted struct {
 	played int64
 }
 
-func (c *counted) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	t, err := c.Scorer.Time(s, size)
+func (c *counted) Time(s *schedule.Schedule, size units.Bytes, most units.Time) (units.Time, error) {
+	t, err := c.Scorer.Time(s, size, most)
 	c.played += c.Work(s)
 	return t, err
 }
@@ -70,5 +70,45 @@ func TestBudgetsMakePlansBetter(t *testing.T) {
 	}
 	if last == 0 || float64(last) > 1.1*float64(units.GiB)/75e9*1e12 {
 		t.Errorf("two seconds: %v", last)
+	}
+}
+
+// unlimited plays whatever it is asked to the end.
+type unlimited struct{ *score.Scorer }
+
+func (u unlimited) Time(s *schedule.Schedule, size units.Bytes, _ units.Time) (units.Time, error) {
+	return u.Scorer.Time(s, size, units.MaxTime)
+}
+
+// Runs that cannot be fast enough are given up, which changes no plan, and nothing of what is said of others but that they are slower.
+func TestRunsAreGivenUpThatAreTooSlow(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	less := int64(0)
+	for _, kind := range []collective.Kind{collective.AllGather, collective.Broadcast, collective.AllToAll, collective.Scatter} {
+		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+		sizes := []units.Bytes{units.MiB, 64 * units.MiB}
+		limited, free := score.New(topo, profile(t, "line")), unlimited{score.New(topo, profile(t, "line"))}
+		got, err := planner.Plan(topo, spec, sizes, limited, planner.PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := planner.Plan(topo, spec, sizes, free, planner.PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			a, b := &got[i], &want[i]
+			if planner.Name(a.Schedule) != planner.Name(b.Schedule) || a.Prediction.Time != b.Prediction.Time || a.RunnerTime != b.RunnerTime {
+				t.Errorf("%v of %v: %s in %v before %v, played to the end %s in %v before %v", kind, a.Size, planner.Name(a.Schedule),
+					a.Prediction.Time, a.RunnerTime, planner.Name(b.Schedule), b.Prediction.Time, b.RunnerTime)
+			}
+		}
+		less += free.Spent() - limited.Spent()
+	}
+	if less <= 0 {
+		t.Errorf("runs that are given up save %d operations", less)
 	}
 }

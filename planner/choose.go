@@ -108,7 +108,7 @@ func (c *contest) leave(i int) {
 	}
 	c.best, c.second = -1, -1
 	for j := range c.list {
-		if l := &c.looks[j]; l.stage == timed && !l.out && !c.list[j].TooLarge {
+		if l, x := &c.looks[j], &c.list[j]; l.stage == timed && !l.out && !x.TooLarge && !x.Pruned {
 			c.place(j)
 		}
 	}
@@ -212,22 +212,35 @@ func (c *contest) sameFamily(i, j int) bool {
 
 // closer takes a candidate a stage on.
 func (c *contest) closer(i int) error {
-	x, l := &c.list[i], &c.looks[i]
-	look := c.score.Estimate
+	x, l, most := &c.list[i], &c.looks[i], c.most(i)
+	var t units.Time
+	var err error
 	if l.stage++; l.stage == timed {
-		look = c.score.Time
+		t, err = c.score.Time(x.Schedule, c.size, most)
+	} else {
+		t, err = c.score.Estimate(x.Schedule, c.size)
 	}
-	t, err := look(x.Schedule, c.size)
 	if errors.Is(err, ErrTooLarge) {
 		l.stage, x.TooLarge = timed, true
 		return nil
 	}
-	x.Pruned = l.stage != timed
+	x.Pruned = l.stage != timed || t > most
 	if x.Time = max(x.Time, t); !x.Pruned {
 		x.Time = t
 		c.place(i)
 	}
 	return err
+}
+
+// most is how long a candidate may take to count: no longer than the best of its family, from which others may be sought (see refine).
+func (c *contest) most(i int) units.Time {
+	most := units.MaxTime
+	for j := range c.list {
+		if x := &c.list[j]; c.looks[j].stage == timed && !x.Pruned && !x.TooLarge && c.sameFamily(i, j) {
+			most = min(most, x.Time)
+		}
+	}
+	return most
 }
 
 // place keeps the best candidate and the best of any other family.

@@ -31,7 +31,7 @@ func (p pipelines) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e
 
 func (p pipelines) Estimate(s *schedule.Schedule, _ units.Bytes) (units.Time, error) { return 1e9, nil }
 
-func (p pipelines) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+func (p pipelines) Time(s *schedule.Schedule, _ units.Bytes, _ units.Time) (units.Time, error) {
 	*p.spent += p.Work(s)
 	if s.Channels[0].Depth() > p.longest {
 		return 0, ErrTooLarge
@@ -71,9 +71,9 @@ type costly struct {
 	budget Budget
 }
 
-func (c costly) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (c costly) Time(s *schedule.Schedule, size units.Bytes, most units.Time) (units.Time, error) {
 	*c.spent = max(*c.spent, int64(c.budget))
-	return c.pipelines.Time(s, size)
+	return c.pipelines.Time(s, size, most)
 }
 
 // Though compiling one candidate has spent the budget, those that take little of a budget are played, and no others.
@@ -121,10 +121,10 @@ func (a awkward) Spent() int64 { return 0 }
 func (a awkward) Bound(*schedule.Schedule, units.Bytes) units.Time { return 1e9 }
 
 func (a awkward) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
-	return a.Time(s, size)
+	return a.Time(s, size, units.MaxTime)
 }
 
-func (a awkward) Time(s *schedule.Schedule, _ units.Bytes) (units.Time, error) {
+func (a awkward) Time(s *schedule.Schedule, _ units.Bytes, _ units.Time) (units.Time, error) {
 	if !a.simulable(s) {
 		return 0, ErrTooLarge
 	}
@@ -191,7 +191,7 @@ func (p periodic) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, 
 	return p.Bound(s, size), nil
 }
 
-func (p periodic) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (p periodic) Time(s *schedule.Schedule, size units.Bytes, _ units.Time) (units.Time, error) {
 	*p.spent += p.Work(s)
 	return p.time(s, size), nil
 }

@@ -96,7 +96,7 @@ func (r *Row) timeOf(s *schedule.Schedule, score Scorer) (units.Time, error) {
 	if i >= 0 {
 		return r.Why[i].Time, nil
 	}
-	return score.Time(s, r.Size)
+	return score.Time(s, r.Size, units.MaxTime)
 }
 
 // affords reports whether there is work left to look once more.
@@ -121,11 +121,11 @@ func (x *meet) between(middle bool) units.Bytes {
 // closer moves one end to where the lines meet, or to the middle.
 func (x *meet) closer(middle bool) error {
 	at := x.between(middle)
-	before, err := x.score.Time(x.before, at)
+	before, err := x.score.Time(x.before, at, units.MaxTime)
 	if err != nil {
 		return err
 	}
-	after, err := x.score.Time(x.after, at)
+	after, err := x.score.Time(x.after, at, units.MaxTime)
 	if err != nil {
 		return err
 	}

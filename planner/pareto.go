@@ -81,7 +81,7 @@ func (x *frontSearch) search(candidates []*schedule.Schedule) error {
 		}
 		best := c.best
 		s := c.list[best].Schedule
-		latency, err := x.score.Time(s, x.ends[0])
+		latency, err := x.score.Time(s, x.ends[0], units.MaxTime)
 		if err != nil && !errors.Is(err, ErrTooLarge) {
 			return err
 		}
@@ -117,7 +117,7 @@ func (x *frontSearch) add(s *schedule.Schedule, t ends) bool {
 func (x *frontSearch) time(s *schedule.Schedule) (err error) {
 	var t ends
 	for i, size := range x.ends {
-		if t[i], err = x.score.Time(s, size); err != nil {
+		if t[i], err = x.score.Time(s, size, units.MaxTime); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (x *frontSearch) untied(rows []Row) ([]Row, error) {
 			continue
 		}
 		for _, s := range x.front {
-			t, err := x.score.Time(s, r.Size)
+			t, err := x.score.Time(s, r.Size, units.MaxTime)
 			if errors.Is(err, ErrTooLarge) {
 				continue
 			}

@@ -33,7 +33,8 @@ type Scorer interface {
 	Spent() int64
 	Bound(s *schedule.Schedule, size units.Bytes) units.Time
 	Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, error)
-	Time(s *schedule.Schedule, size units.Bytes) (units.Time, error)
+	// Time is what a schedule takes, or where that is more than most, some time that is more than most, too, and no more than it takes.
+	Time(s *schedule.Schedule, size units.Bytes, most units.Time) (units.Time, error)
 	Explain(s *schedule.Schedule, size units.Bytes) (Prediction, error)
 }
 

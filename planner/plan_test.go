@@ -46,7 +46,7 @@ func (m *model) Estimate(s *schedule.Schedule, size units.Bytes) (units.Time, er
 	return units.Time(m.estimate * float64(m.time(s, size))), nil
 }
 
-func (m *model) Time(s *schedule.Schedule, size units.Bytes) (units.Time, error) {
+func (m *model) Time(s *schedule.Schedule, size units.Bytes, _ units.Time) (units.Time, error) {
 	m.scored[s.Algorithm]++
 	m.spent += m.work[s.Algorithm]
 	return m.time(s, size), nil

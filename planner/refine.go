@@ -156,7 +156,7 @@ func (c *contest) refine(x *shaper) error {
 	}
 	r := &refinement{contest: c, shapes: x, most: math.MaxInt64, took: map[*schedule.Schedule]units.Time{}}
 	for i := range c.list {
-		if c.looks[i].stage == timed && !c.list[i].TooLarge {
+		if c.looks[i].stage == timed && !c.list[i].TooLarge && !c.list[i].Pruned {
 			r.took[c.list[i].Schedule] = c.list[i].Time
 		}
 	}
@@ -199,7 +199,7 @@ func (c *contest) leaders() (out []Considered) {
 	best := &c.list[c.best]
 	for i := range c.list {
 		x := &c.list[i]
-		known := !x.Pruned || c.score.Foreseen(x.Schedule, c.kin(x.Schedule)) > 0
+		known := !x.Pruned || c.looks[i].stage < timed && c.score.Foreseen(x.Schedule, c.kin(x.Schedule)) > 0
 		if known && !x.TooLarge && x.Time <= mostBehind*best.Time {
 			out = append(out, *x)
 		}
@@ -257,7 +257,7 @@ func (r *refinement) climb(from *Considered) error {
 func (r *refinement) step(at *Considered) (more bool, err error) {
 	if at.Pruned {
 		at.Pruned = false
-		at.Time, err = r.time(at.Schedule, r.kin(at.Schedule), mostBehind*r.list[r.best].Time)
+		at.Time, err = r.time(at.Schedule, r.kin(at.Schedule), enough(mostBehind*r.list[r.best].Time), units.MaxTime)
 		return at.Time < units.MaxTime, err
 	}
 	next, err := r.beside(*at)
@@ -280,7 +280,7 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 		if err != nil || s == nil {
 			return units.MaxTime, err
 		}
-		t, err := r.time(s, at.Schedule, at.Time)
+		t, err := r.time(s, at.Schedule, enough(at.Time), enough(max(at.Time, r.list[r.best].Time)))
 		if t < next.Time {
 			next = Considered{Schedule: s, Time: t}
 		}
@@ -304,16 +304,20 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 	return next, nil
 }
 
-// time is how long a schedule takes, or longer than any if it gains nothing that counts beside another time, or there is no work left for
-// it, as far as another shape of it tells.
-func (r *refinement) time(s, like *schedule.Schedule, beside units.Time) (units.Time, error) {
+// enough is how long a shape may take to gain what counts beside a time.
+func enough(beside units.Time) units.Time { return units.Time((1 - enoughGained) * float64(beside)) }
+
+// time is how long a schedule takes, or longer than any if it is estimated to take longer than one time, or takes longer than another, or
+// there is no work left for it, as far as another shape of it tells.
+func (r *refinement) time(s, like *schedule.Schedule, estimated, most units.Time) (units.Time, error) {
 	if t, ok := r.took[s]; ok {
 		return t, nil
 	}
-	enough, t := units.Time((1-enoughGained)*float64(beside)), r.score.Bound(s, r.size)
-	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, r.score.Time} {
+	t := r.score.Bound(s, r.size)
+	play := func(s *schedule.Schedule, size units.Bytes) (units.Time, error) { return r.score.Time(s, size, most) }
+	for _, look := range []func(*schedule.Schedule, units.Bytes) (units.Time, error){r.score.Estimate, play} {
 		work := r.score.Foreseen(s, like)
-		if t > enough || !r.has(work) || r.score.Spent()+work > r.most {
+		if t > estimated || !r.has(work) || r.score.Spent()+work > r.most {
 			return units.MaxTime, nil
 		}
 		var err error
@@ -322,6 +326,9 @@ func (r *refinement) time(s, like *schedule.Schedule, beside units.Time) (units.
 		} else if err != nil {
 			return 0, err
 		}
+	}
+	if t > most {
+		t = units.MaxTime
 	}
 	r.took[s] = t
 	return t, nil

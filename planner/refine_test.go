@@ -50,7 +50,7 @@ func TestNoShapeBesideAPlanIsFaster(t *testing.T) {
 					if err != nil {
 						continue // there is none in that shape
 					}
-					if at, err := by.Time(other, size); err == nil && float64(at) < 0.99*float64(row.Prediction.Time) {
+					if at, err := by.Time(other, size, units.MaxTime); err == nil && float64(at) < 0.99*float64(row.Prediction.Time) {
 						t.Errorf("%s, %v of %v: %s takes %v, %s only %v", name, kind, size, planner.Name(row.Schedule), row.Prediction.Time,
 							planner.Name(other), at)
 					}
@@ -117,7 +117,7 @@ func TestSmallStepsCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := by.Time(trees, units.GiB)
+		at, err := by.Time(trees, units.GiB, units.MaxTime)
 		if planned := rows[0].Prediction.Time; err != nil || float64(at) < 0.99*float64(planned) {
 			t.Errorf("%s takes %v, %s only %v (%v)", planner.Name(rows[0].Schedule), planned, planner.Name(trees), at, err)
 		}

@@ -32,6 +32,8 @@ type engine struct {
 	pace           pace          // of sharing (see tooLong)
 	played         []units.Bytes // the sizes of the last run if it was one without options, by job
 	trace          *tracer
+	most           int64 // the run is given up where it cannot end by then (see within.go); 0: never
+	until          within
 	begun          []int64 // by connection: when its first message began; nil: nobody asks
 	row            row
 	takes          bool // messages take time of their receivers' programs
@@ -52,8 +54,9 @@ type connState struct {
 	box, boxEnd int32  // its inboxes
 	times       int32  // how many connections it stands for
 	route       int32
-	busy        bool // a message is under way
-	shared      bool // it shares resources
+	moved       int64 // messages that have begun to move
+	busy        bool  // a message is under way
+	shared      bool  // it shares resources
 }
 
 // boxState is an inbox in a run.
@@ -141,6 +144,7 @@ func (e *engine) shareInboxes() {
 func (e *engine) reset(sizes []units.Bytes, o Options) {
 	e.played, e.begun, e.brought = nil, nil, 0
 	_, slice := e.messages()
+	e.until = within{}
 	e.pace = pace{look: e.limit / looksAtPace, ends: max(1, slice)}
 	e.opts, e.now, e.sends, e.events, e.handled, e.last, e.trace = o, 0, 0, 0, 0, 0, nil
 	for c, s := range e.strands {
@@ -159,7 +163,7 @@ func (e *engine) reset(sizes []units.Bytes, o Options) {
 	for i := range e.conns {
 		s := &e.conns[i]
 		s.messages.rewind()
-		s.unsent, s.busy = 0, false
+		s.unsent, s.busy, s.moved = 0, false, 0
 		s.shared = !alone && len(e.routes[s.route].use) > 0
 	}
 	for i := range e.boxes {
@@ -212,6 +216,9 @@ func (e *engine) play() error {
 	for len(e.q.heap) > 0 && !e.row.over {
 		if e.tooLong() {
 			return ErrTooLong
+		}
+		if e.tooLate() {
+			return errTooLate
 		}
 		if e.q.heap[0].at >= forever {
 			return fmt.Errorf("the collective takes longer than 26 days: check the size and the rates")

@@ -41,6 +41,7 @@ func (p *Plan) LowerEstimate(size units.Bytes) units.Time {
 	x := newEstimator(e)
 	x.alone()
 	x.busy()
+	x.work()
 	x.loaded(false)
 	return launched + units.Time(min(x.most*slack, float64(forever)))
 }
@@ -50,6 +51,7 @@ func (e *engine) busiest() int64 {
 	x := newEstimator(e)
 	x.row, x.most = true, x.launched
 	x.busy()
+	x.work()
 	if !e.opts.NoTransfer {
 		x.loaded(e.opts.NoContention)
 	}
@@ -57,15 +59,14 @@ func (e *engine) busiest() int64 {
 }
 
 func newEstimator(e *engine) *estimator {
-	return &estimator{e: e, launched: float64(e.launched()), load: make([]resourceLoad, len(e.res)), seqs: map[pricedSequence]seqCost{}}
+	return &estimator{e: e, launched: float64(e.launched()), load: make([]resourceLoad, len(e.res)), seqs: map[pricedSequence]*seqCost{}}
 }
 
-// busy counts what each connection and program is busy with.
+// busy counts what each connection is busy with.
 func (x *estimator) busy() {
 	for i := range x.e.Plan.conns {
 		x.conn(int32(i))
 	}
-	x.work()
 }
 
 // loaded counts what each resource is busy with; without contention, only what sets the pace of operations that follow one another.
@@ -83,8 +84,9 @@ type estimator struct {
 	launched float64 // ps
 	most     float64 // ps
 	row      bool    // operations follow one another
+	underWay bool    // of a run, what is left counts
 	load     []resourceLoad
-	seqs     map[pricedSequence]seqCost
+	seqs     map[pricedSequence]*seqCost
 }
 
 // resourceLoad is what a resource has to carry, and from when on.
@@ -101,60 +103,98 @@ type pricedSequence struct {
 
 // seqCost is what a slice of a connection's messages costs.
 type seqCost struct {
+	n          int64
+	alpha      float64 // the least of those that pass while others move, as the first has at least; 0 where there are none
+	next       float64 // the most of all
+	all, least carried // all messages, and each at least
+}
+
+// carried is what messages take of what they pass through.
+type carried struct {
 	time   float64 // alone on its route, one after the other; α that passes while others move is none of it
-	alpha  float64 // the least of those, as the first has at least; 0 where there are none
 	bytes  float64
 	shared float64 // bytes of what nodes share
 	weight float64 // bytes over efficiency
 	each   float64 // what they take of their ranks' carriers
 }
 
-// conn counts a connection's messages.
+func (c *carried) add(o *carried, times float64) {
+	c.time += times * o.time
+	c.bytes += times * o.bytes
+	c.shared += times * o.shared
+	c.weight += times * o.weight
+	c.each += times * o.each
+}
+
+func (c *carried) least(o *carried) carried {
+	return carried{min(c.time, o.time), min(c.bytes, o.bytes), min(c.shared, o.shared), min(c.weight, o.weight), min(c.each, o.each)}
+}
+
+// of is what the last so many messages take, at least.
+func (c *seqCost) of(messages int64) carried {
+	a, l := &c.all, &c.least
+	slices, more := float64(messages/c.n), float64(messages%c.n)
+	return carried{a.time*slices + l.time*more, a.bytes*slices + l.bytes*more, a.shared*slices + l.shared*more,
+		a.weight*slices + l.weight*more, a.each*slices + l.each*more}
+}
+
+// conn counts a connection's messages, of a run that is under way those that do not move yet.
 func (x *estimator) conn(i int32) {
 	k := &x.e.Plan.conns[i]
-	r, first := &x.e.routes[k.route], 0.0
-	if !x.row {
+	r, c := &x.e.routes[k.route], x.cost(k)
+	first, alone, n := 0.0, c.alpha, k.messages.total()*int64(x.e.strand(k.channel).slices)
+	switch {
+	case x.underWay:
+		n -= x.e.conns[i].moved
+		first, alone = float64(x.e.now)-x.launched, -c.next // the next one may be about to move
+	case x.row:
+		alone = 0
+	default:
 		first = float64(x.e.begun[i]) - x.launched
 	}
-	key := pricedSequence{r.class, k.messages}
-	c, ok := x.seqs[key]
-	if !ok {
-		c.alpha = math.Inf(1)
-		for i, s := range x.e.listed(k) {
-			m, times := x.e.charge(r.class, s), float64(k.messages.loop.times(int32(i)))
-			busy, first := m.solo, int64(0)
-			if m.ahead {
-				busy, first = m.solo-m.alpha, m.alpha
-			}
-			c.alpha = min(c.alpha, float64(first))
-			c.time += times * float64(busy)
-			c.bytes += times * float64(x.e.table.bytes[s])
-			c.shared += times * float64(x.e.table.bytes[s]) * m.slower
-			c.weight += times * float64(x.e.table.bytes[s]) / m.eff
-			c.each += times * float64(x.e.table.bytes[s]) * m.each
-		}
-		x.seqs[key] = c
-	}
-	n, alone := float64(x.e.strand(k.channel).slices), first
-	if !x.row {
-		alone += c.alpha
-	}
-	x.most = max(x.most, alone+c.time*n)
+	all := c.of(n)
+	x.most = max(x.most, first+alone+all.time)
 	for _, u := range r.use {
-		l, weight := &x.load[u.res], c.weight
+		l, weight := &x.load[u.res], all.weight
 		switch side := x.e.res[u.res].node; {
 		case side != nil && side.carrier:
-			weight = c.each
+			weight = all.each
 		case side != nil && side.paces:
-			weight = c.bytes
+			weight = all.bytes
 		case side != nil:
-			weight = c.shared
+			weight = all.shared
 		}
 		if l.weight == 0 || first < l.first {
 			l.first = first
 		}
-		l.weight += weight * n * u.weight * float64(u.count)
+		l.weight += weight * u.weight * float64(u.count)
 	}
+}
+
+// cost is what a slice of a connection's messages costs.
+func (x *estimator) cost(k *conn) *seqCost {
+	class := x.e.routes[k.route].class
+	key := pricedSequence{class, k.messages}
+	if c, ok := x.seqs[key]; ok {
+		return c
+	}
+	c := &seqCost{n: k.messages.total(), alpha: math.Inf(1)}
+	for i, s := range x.e.listed(k) {
+		m, times := x.e.charge(class, s), float64(k.messages.loop.times(int32(i)))
+		busy, first := m.solo, int64(0)
+		if m.ahead {
+			busy, first = m.solo-m.alpha, m.alpha
+		}
+		bytes := float64(x.e.table.bytes[s])
+		one := carried{float64(busy), bytes, bytes * m.slower, bytes / m.eff, bytes * m.each}
+		if c.least = one.least(&c.least); i == 0 {
+			c.least = one
+		}
+		c.alpha, c.next = min(c.alpha, float64(first)), max(c.next, float64(m.alpha))
+		c.all.add(&one, times)
+	}
+	x.seqs[key] = c
+	return c
 }
 
 // maxAlone is about how many operations an estimate plays.

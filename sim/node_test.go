@@ -131,6 +131,11 @@ func TestNodeSharedFolded(t *testing.T) {
 				if least := folded.LowerEstimate(size); a != b || least > a {
 					t.Errorf("%v of %v, %+v: %v folded, %v flat, estimated %v", kind, size, curve, a, b, least)
 				}
+				for _, most := range []units.Time{a / 3, a * 2 / 3, a - 1, a} {
+					if got, err := folded.TimeWithin(size, most); err != nil || got > a || (got > most) != (a > most) {
+						t.Errorf("%v of %v, %+v: within %v it takes %v (%v), and takes %v", kind, size, curve, most, got, err, a)
+					}
+				}
 			}
 			without, err := Run(topo, s, 1<<30, free, Options{})
 			if err != nil {

@@ -183,6 +183,7 @@ func (s *sharing) reset(p *Plan, alone bool) {
 // add lets the current message of a connection begin to move, beside others that go along its route as it does.
 func (s *sharing) add(e *engine, c int32) {
 	st := &e.conns[c]
+	st.moved++
 	k := e.charge(st.class, st.size)
 	bytes := product(int64(e.table.bytes[st.size]), workScale)
 	id, under := s.along(st.route, k)

@@ -19,6 +19,7 @@ func (e *engine) begin(c int32, sent int64) {
 	}
 	switch {
 	case !s.shared || k.empty:
+		s.moved++
 		e.q.push(e.now+k.direct-passed, newEvent(arrive, c, 0))
 	case k.alpha == passed:
 		e.share.add(e, c)

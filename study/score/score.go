@@ -124,6 +124,7 @@ type siblings struct {
 	copyEngine  bool
 	plan        *sim.Plan
 	connections int
+	known       map[*schedule.Schedule]bool // whether they are of these
 }
 
 // played is a run at a size, within a limit.
@@ -131,6 +132,7 @@ type played struct {
 	schedule *schedule.Schedule
 	size     units.Bytes
 	limit    int64
+	most     units.Time
 }
 
 // outcome is what a run found, and took.
@@ -196,14 +198,23 @@ func (s *Scorer) compile(x within, valid *schedule.Schedule) compiled {
 		err = planner.ErrTooLarge
 	}
 	if c = (compiled{plan: p, err: err}); err == nil {
-		c.kin = &siblings{x.schedule, x.schedule.Protocol == schedule.CopyEngine, p, x.connections}
+		c.kin = &siblings{x.schedule, x.schedule.Protocol == schedule.CopyEngine, p, x.connections, map[*schedule.Schedule]bool{}}
 		s.siblings[x.schedule.Algorithm] = append(s.siblings[x.schedule.Algorithm], c.kin)
 	}
 	return c
 }
 
-// has reports whether a schedule is compiled as these are.
+// has reports whether a schedule is compiled as these are, which is looked at once.
 func (k *siblings) has(x *schedule.Schedule) bool {
+	has, known := k.known[x]
+	if !known {
+		has = k.alike(x)
+		k.known[x] = has
+	}
+	return has
+}
+
+func (k *siblings) alike(x *schedule.Schedule) bool {
 	if k.copyEngine != (x.Protocol == schedule.CopyEngine) || !k.first.SameButSlices(x) {
 		return false
 	}
@@ -318,8 +329,8 @@ func (s *Scorer) Estimate(valid *schedule.Schedule, size units.Bytes) (units.Tim
 	return p.LowerEstimate(size), nil
 }
 
-// Time implements planner.Scorer.
-func (s *Scorer) Time(valid *schedule.Schedule, size units.Bytes) (units.Time, error) {
+// Time implements planner.Scorer. A run that cannot end within a time is given up.
+func (s *Scorer) Time(valid *schedule.Schedule, size units.Bytes, most units.Time) (units.Time, error) {
 	x, err := s.run(valid, size)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", planner.ErrTooLarge, err)
@@ -328,21 +339,24 @@ func (s *Scorer) Time(valid *schedule.Schedule, size units.Bytes) (units.Time, e
 	if err != nil {
 		return 0, err
 	}
-	o, ok := s.played[played{x, size, s.Limit}]
+	run := played{x, size, s.Limit, most}
+	o, ok := s.played[run]
 	if !ok {
 		p.Limited(s.Limit)
-		o.time, o.err = p.Time(size)
+		o.time, o.err = p.TimeWithin(size, most)
 		o.spent = p.Spent()
-		s.played[played{x, size, s.Limit}] = o
+		s.played[run] = o
 	}
 	s.search.spent += o.spent
-	s.search.sharing[x.Algorithm] = float64(o.spent) / float64(max(1, p.Work()))
+	if o.time <= most { // not of a run that was given up
+		s.search.sharing[x.Algorithm] = float64(o.spent) / float64(max(1, p.Work()))
+	}
 	if errors.Is(o.err, sim.ErrTooLong) {
 		s.search.tooLong[x] = x.Channels[0].Slices
 		return 0, planner.ErrTooLarge
 	}
-	if o.err != nil {
-		return 0, o.err
+	if o.err != nil || o.time > most {
+		return o.time, o.err
 	}
 	lost := s.loss(x, size, o.time)
 	if lost.time > 0 { // each operation was looked at once more

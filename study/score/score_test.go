@@ -179,7 +179,7 @@ func TestForeseenIsAsGoodAsSimulated(t *testing.T) {
 			if !x.Pruned {
 				continue
 			}
-			real, err := s.Time(x.Schedule, c.size)
+			real, err := s.Time(x.Schedule, c.size, units.MaxTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestShapesAreForeseen(t *testing.T) {
 
 func timeOfSchedule(t *testing.T, s *Scorer, x *schedule.Schedule) {
 	t.Helper()
-	if _, err := s.Time(x, units.GiB); err != nil {
+	if _, err := s.Time(x, units.GiB, units.MaxTime); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -261,7 +261,7 @@ func TestGivenUp(t *testing.T) {
 	if s.Limit = 7_000; s.givenUp(four) {
 		t.Error("four slices are given up before anything was tried")
 	}
-	if _, err := s.Time(one, units.GiB); !errors.Is(err, planner.ErrTooLarge) || len(s.search.tooLong) == 0 {
+	if _, err := s.Time(one, units.GiB, units.MaxTime); !errors.Is(err, planner.ErrTooLarge) || len(s.search.tooLong) == 0 {
 		t.Fatalf("one slice: %v, not for its rates", err)
 	}
 	if _, err := s.Estimate(four, units.GiB); !errors.Is(err, planner.ErrTooLarge) || s.search.plans[four].plan != nil {
@@ -296,7 +296,7 @@ func TestLongerCounts(t *testing.T) {
 	}
 	const size, more = 1 << 20, 3 * units.Microsecond
 	s, asked := New(topo, cost.Ideal), 0
-	plain, err := s.Time(x, size)
+	plain, err := s.Time(x, size, units.MaxTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestLongerCounts(t *testing.T) {
 		return more, []string{"said"}
 	})
 	for range 2 {
-		took, err := s.Time(x, size)
+		took, err := s.Time(x, size, units.MaxTime)
 		said, failed := s.Explain(x, size)
 		if err != nil || failed != nil || took != plain+more || said.Time != took || said.Warnings[len(said.Warnings)-1] != "said" || asked != 1 {
 			t.Errorf("%v, explained as %v %v, of %v and %v (%v, %v), asked %d times", took, said.Time, said.Warnings, plain, more, err, failed,
