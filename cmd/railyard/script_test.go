@@ -7,6 +7,6 @@ import (
 	_ "railyard/internal/long" // accepts -long
 )
 
-func TestMain(m *testing.M) { clitest.Main(m, newRoot) }
+func TestMain(m *testing.M) { clitest.Main(m) }
 
 func TestScripts(t *testing.T) { clitest.Scripts(t) }

@@ -45,7 +45,7 @@ func FakeGPUs(t *testing.T, program string) func(args ...string) *exec.Cmd {
 	}
 	cache := t.TempDir()
 	return func(args ...string) *exec.Cmd {
-		cmd := exec.Command(program, args...) // testscript's, which is this test binary
+		cmd := exec.Command(program, args...) // in PATH, as Main has built it
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+fakes.dir, "XDG_CACHE_HOME="+cache)
 		return cmd
 	}

@@ -1,79 +1,51 @@
 package clitest
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"os/signal"
-	"regexp"
+	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
-	"railyard/cmd/internal/cli"
 	"railyard/internal/long"
-	"railyard/report/table"
 )
 
-// Main is TestMain of a program: its scripts run it in processes of its own, where no line of what commands print for people
-// may be longer than table.Columns. Their processes, and the tests', end before memory is short, and so have less of it collected.
-func Main(m *testing.M, newRoot func() *cobra.Command) {
+// Main is TestMain of a program: it builds the program for its scripts and tests, which find it in PATH. There no line of what commands
+// print for people may be longer than table.Columns. It is not the test binary by another name, as that takes twice as long to begin.
+// Both end before memory is short, and so have less of it collected.
+func Main(m *testing.M) {
 	debug.SetGCPercent(200)
-	testscript.Main(tidied{m}, map[string]func(){newRoot().Name(): func() {
-		root := newRoot()
-		each(root, holdWidth)
-		os.Exit(cli.Run(root, os.Args[1:], os.Stdout, os.Stderr))
-	}})
+	os.Exit(in(m))
 }
 
-// tidied are a program's tests, behind which nothing stays.
-type tidied struct{ *testing.M }
-
-// Run implements testscript.TestingM.
-func (t tidied) Run() int {
-	code := t.M.Run()
+// in runs a program's tests, behind which nothing stays.
+func in(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "program")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = errors.Join(os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")), os.Setenv("GOGC", "200"))
+	}
+	if err == nil {
+		var said []byte
+		if said, err = exec.Command("go", "build", "-tags=scripts", "-ldflags=-s -w", "-o", dir, ".").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w\n%s", err, said)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
 	if err := os.RemoveAll(fakes.dir); err != nil { // of "" where no test needed it
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
-}
-
-// holdWidth makes a command fail whose default text is too wide.
-func holdWidth(cmd *cobra.Command) {
-	run := cmd.RunE
-	if run == nil {
-		return
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var out strings.Builder
-		cmd.SetOut(io.MultiWriter(cmd.OutOrStdout(), &out))
-		err := run(cmd, args)
-		if err != nil || foreign.MatchString(out.String()) || !isDefaultText(cmd, args) {
-			return err
-		}
-		for line := range strings.Lines(out.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > table.Columns {
-				return fmt.Errorf("a line of %d characters, at most %d fit: %s", n, table.Columns, line)
-			}
-		}
-		return nil
-	}
-}
-
-// foreign is how scripts and manifests for other programs begin.
-var foreign = regexp.MustCompile(`^(#|apiVersion:)`)
-
-// isDefaultText is false where flags ask for all columns or another format, of the command or of one behind it.
-func isDefaultText(cmd *cobra.Command, args []string) bool {
-	format, wide := cmd.Flags().Lookup("format"), cmd.Flags().Lookup("wide")
-	return format != nil && format.Value.String() == table.Text && !slices.Contains(args, "--format") &&
-		(wide == nil || wide.Value.String() == "false")
 }
 
 // Scripts runs the scenarios in testdata/script, one file each; UPDATE_SCRIPTS rewrites them. Lines behind [long] are
