@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/gen"
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/cost"
 	"railyard/model/schedule"
@@ -23,7 +24,7 @@ func TestCopiedChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := []*topology.Topology{dgx}
-	for seed := range int64(6) {
+	for seed := range long.Or[int64](3, 6) {
 		cases = append(cases, gen.Topology(seed))
 	}
 	copied := 0

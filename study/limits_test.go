@@ -108,7 +108,7 @@ func TestNCCLKeepsToTheLinks(t *testing.T) {
 			}
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
 			cuts, latency, exact := collective.NewCuts(topo, spec), collective.LatencyBound(topo, spec, (*topology.Class).Full).Time, 0.0
-			if spec.Ranks <= long.Or(16, 64) && len(topo.Faults()) == 0 { // answers keep to it everywhere
+			if spec.Ranks <= long.Or(8, 64) && len(topo.Faults()) == 0 { // answers keep to it everywhere
 				if x, err := planner.ExactBound(topo, spec); err == nil {
 					exact = x.AlgBW
 				}

@@ -93,7 +93,7 @@ func TestRunsAreForeseen(t *testing.T) {
 	if err := cli.WriteMachine(probed, cost.NewMachine("h200").WithOwn(h200.Measured())); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args        string
 		schedule    string
 		least, most float64 // µs
@@ -114,6 +114,9 @@ func TestRunsAreForeseen(t *testing.T) {
 		{"-c all_reduce -s 1M -d int32 --profile " + probed, "direct/ll128", 5, 8}, // words carry floats
 		{"-c all_reduce -s 1G --profile " + probed, "two_shot/copy×2", 2750, 2950}, // by copy engines, as measured: 2.78 ms in two slices
 	} {
+		if !long.Every(3, i) {
+			continue
+		}
 		d := foreseen(t, railyard, c.args)
 		if got := d.Rows[0]; d.Profile != "h200" || got.Schedule != c.schedule || !(got.PredictedUS >= c.least &&
 			got.PredictedUS <= c.most) {
@@ -161,7 +164,7 @@ func foreseen(t *testing.T, railyard func(...string) *exec.Cmd, args string) (d 
 // TestOneNodeOnFakeGPUs: processes of one node run what one process runs there, kernel by kernel, and predict it alike.
 func TestOneNodeOnFakeGPUs(t *testing.T) {
 	railyard := clitest.FakeGPUs(t, "railyard")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args string
 		size int // processes
 	}{
@@ -171,6 +174,9 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 		{"--gpus 4 -c reduce -s 64K --in-place", 4},
 		{"--gpus 2 -c all_reduce -s 256M", 2}, // copy engines
 	} {
+		if !long.Every(2, i) {
+			continue
+		}
 		args := "-t hgx-h200-4 " + c.args
 		r := launchOf(t, c.size, "run --backend cuda "+args, filepath.Join(t.TempDir(), "result"), railyard)
 		for rank := range r.all {
@@ -199,7 +205,7 @@ func TestOneNodeOnFakeGPUs(t *testing.T) {
 func TestSharedFakeGPU(t *testing.T) {
 	fake := clitest.FakeGPUs(t, "railyard")
 	cases := []string{"-c all_reduce -s 16M", "-c broadcast -s 64M", "-c all_reduce -s 256M", "-c all_gather -s 1G -n 1"}
-	for _, args := range cases[:long.Or(2, len(cases))] {
+	for _, args := range cases[:long.Or(1, len(cases))] {
 		r := launchOf(t, 4, "run --backend cuda -t hgx-h200-4 "+args, filepath.Join(t.TempDir(), "result"), func(args ...string) *exec.Cmd {
 			cmd := fake(args...)
 			cmd.Env = append(cmd.Env, "RAILYARD_LOCAL_RANK=0") // each takes the first GPU
@@ -218,7 +224,7 @@ func TestSharedFakeGPU(t *testing.T) {
 // compute nothing leave is wrong where it is checked.
 func TestBaselineOnFakeGPUs(t *testing.T) {
 	fake := clitest.FakeGPUs(t, "railyard")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args, row string // a row's beginning
 		checked   bool
 	}{
@@ -230,6 +236,9 @@ func TestBaselineOnFakeGPUs(t *testing.T) {
 		{"-c all_reduce -s 1M --op avg --how launch=stream --setting ring/ll128", "all_reduce,4,ring,ll128,none,stream,float32,1048576," +
 			"262144,avg,-1,13.000,", false},
 	} {
+		if !long.Every(2, i) {
+			continue
+		}
 		for _, size := range long.Or([]int{1, 4}, []int{1, 2, 4}) {
 			file := filepath.Join(t.TempDir(), "nccl.csv")
 			args := "baseline -t hgx-h200-4 " + c.args
@@ -263,7 +272,7 @@ func TestBaselineOnFakeGPUs(t *testing.T) {
 // TestLostOnFakeGPUs: whatever the GPUs, the driver or a library wait for, a process that is gone ends all others with the reason.
 func TestLostOnFakeGPUs(t *testing.T) {
 	fake := clitest.FakeGPUs(t, "railyard")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args, hangs string
 		lost        int
 	}{
@@ -273,6 +282,9 @@ func TestLostOnFakeGPUs(t *testing.T) {
 		{"-t dgx-h200 --nodes 3 --gpus 1", "RAILYARD_FAKE_STUCK", 2},
 		{"-t dgx-h200 --nodes 3 --gpus 1 --how engine=proxy", "RAILYARD_FAKE_BUSY", 1},
 	} {
+		if !long.Every(2, i) {
+			continue
+		}
 		stuck := filepath.Join(t.TempDir(), "stuck")
 		r := launchOf(t, 3, "run --backend cuda -c all_reduce -s 1M "+c.args, filepath.Join(t.TempDir(), "result"),
 			func(args ...string) *exec.Cmd {
@@ -340,7 +352,7 @@ func TestSocketsWithoutProxy(t *testing.T) {
 // there are times. What GPUs that compute nothing leave is wrong, and every process says so.
 func TestStagesOnFakeGPUs(t *testing.T) {
 	railyard := clitest.FakeGPUs(t, "railyard")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args         string
 		size, kernel int // processes, kernels that follow one another in an operation
 	}{
@@ -350,6 +362,9 @@ func TestStagesOnFakeGPUs(t *testing.T) {
 		{"--nodes 2 --gpus 2 -c all_reduce -s 1M --algo hierarchical_two_shot --how engine=proxy --sockets 2", 2, 1},
 		{"--nodes 3 --gpus 1 -c all_reduce -s 1K --how engine=proxy", 3, 1},
 	} {
+		if !long.Every(3, i) { // one in stages, one by proxy
+			continue
+		}
 		r := launchOf(t, c.size, "run --backend cuda -t dgx-h200 "+c.args, filepath.Join(t.TempDir(), "result"), railyard)
 		for rank := range r.all {
 			if code := r.ended(rank); code != 1 || !strings.Contains(r.out[rank].String(), "wrong elements at ") {

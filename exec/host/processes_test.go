@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/long"
 	"railyard/model/collective"
 	"railyard/model/measurement"
 	"railyard/model/schedule"
@@ -108,7 +109,7 @@ func exact(s *schedule.Schedule, cfg Config) error {
 func TestProcessesAreExact(t *testing.T) {
 	kinds := []collective.Kind{collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast,
 		collective.AllToAll, collective.AllToAllV, collective.SendRecv, collective.Reduce, collective.Gather}
-	for _, ranks := range [][]int{{1, 1, 1, 1}, {2, 1, 3}} {
+	for _, ranks := range long.Or([][]int{{2, 1, 2}}, [][]int{{1, 1, 1, 1}, {2, 1, 3}, {2, 1, 2}}) {
 		total := 0
 		for _, n := range ranks {
 			total += n
@@ -147,7 +148,7 @@ func TestProcessesAreExact(t *testing.T) {
 // TestNodesOverProcesses: plans for nodes, a process each, with random shapes, operations and sizes.
 func TestNodesOverProcesses(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 1))
-	for range 6 {
+	for range long.Or(3, 6) {
 		nodes, gpus := 2+random.IntN(3), 1+random.IntN(3)
 		topo, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: nodes, GPUs: gpus})
 		if err != nil {

@@ -42,6 +42,10 @@ func Or[T any](usual, long T) T {
 	return usual
 }
 
+// Every reports whether a case, by its number, is among those of the default tier: the first and each nth behind it. The long tier takes
+// all.
+func Every(n, number int) bool { return *given || number%n == 0 }
+
 // Sample reports whether a case, by its name, is among the one of n that a test of the long tier takes; with -whole all are. Which ones
 // -rapid.seed says and t tells, so that other seeds come round to them all and a failure can be had again.
 func Sample(t testing.TB, n uint64) func(name string) bool {

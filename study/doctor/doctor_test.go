@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -194,10 +195,9 @@ func TestNothingIsFoundOnAHealthyMachine(t *testing.T) {
 // asked as well, which takes half a second: all of them are planted with -long.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	found := map[string]bool{}
-	every := long.Or(5, 1)
 	for i, p := range planted {
 		found[p.rule] = true
-		if i%every > 0 {
+		if !long.Every(10, i) {
 			continue
 		}
 		s := healthy()
@@ -311,7 +311,7 @@ func TestOtherNetworks(t *testing.T) {
 
 // TestSeveralFacts are rules that one fact does not set off.
 func TestSeveralFacts(t *testing.T) {
-	for rule, plant := range map[string]func(s *health.State){
+	plants := map[string]func(s *health.State){
 		"gpus-missing": func(s *health.State) {
 			s.Set(s.Host(), "gpus", 7.0, "plant")
 			s.Set(s.Host(), "gpus_on_pci", 7.0, "plant")
@@ -346,9 +346,13 @@ func TestSeveralFacts(t *testing.T) {
 				s.Set(p, "rate", 200.0, "plant")
 			}
 		},
-	} {
+	}
+	for i, rule := range slices.Sorted(maps.Keys(plants)) {
+		if !long.Every(3, i) {
+			continue
+		}
 		s := healthy()
-		plant(s)
+		plants[rule](s)
 		if d := examined(t, s); len(d.Findings) != 1 || d.Findings[0].Rule != rule ||
 			strings.Contains(d.Findings[0].Says, "?") {
 			t.Errorf("%s: %+v", rule, d.Findings)
@@ -397,7 +401,7 @@ func TestCostIsAsked(t *testing.T) {
 // TestCostsWithoutAPlan: what is not a fault of the topology has a cost by the house's models all the same, which says what is derived or
 // assumed; a clock of a GPU that rests has none.
 func TestCostsWithoutAPlan(t *testing.T) {
-	for _, x := range []struct {
+	for i, x := range []struct {
 		kind       health.Kind
 		part, fact string
 		is         any
@@ -414,6 +418,9 @@ func TestCostsWithoutAPlan(t *testing.T) {
 		{health.Variable, "CUDA_LAUNCH_BLOCKING", "value", "1", 1, "derived: two kernels"},
 		{health.Variable, "NCCL_SHM_DISABLE", "value", "1", 0, "derived: all GPUs of dgx-h100 reach one another over NVLink"},
 	} {
+		if !long.Every(3, i) {
+			continue
+		}
 		s := healthy()
 		s.Set(s.Part(x.kind, x.part), x.fact, x.is, "plant")
 		c := examined(t, s).Findings[0].Cost

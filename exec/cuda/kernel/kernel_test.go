@@ -30,7 +30,7 @@ var raced = sync.OnceValues(func() (string, error) {
 })
 
 // taken reports whether a case is among those of the default tier, every eighth; the long tier takes all.
-func taken(number int) bool { return long.Given() || number%8 == 0 }
+func taken(number int) bool { return long.Every(8, number) }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
