@@ -48,6 +48,14 @@ type transfer struct {
 	pieces []piece
 }
 
+// hops are how many links a byte crosses: in the mean, where parts of it take different ways.
+func (t *transfer) hops() (sum float64) {
+	for _, p := range t.pieces {
+		sum += float64(p.num) / float64(p.den)
+	}
+	return sum
+}
+
 // useful are the transfers that trees may take, by pair of ranks.
 func (s *search) useful() ([]transfer, error) {
 	list := slices.Concat(s.near(), s.far())
@@ -92,7 +100,7 @@ func (s *search) far() []transfer {
 		rank, node int
 		out        bool
 	}
-	shortest := map[way]int{}
+	shortest := map[way]float64{}
 	ways := func(t *transfer) []way {
 		return []way{{int(t.u), s.g.t.NodeOf(int(t.v)), true}, {int(t.v), s.g.t.NodeOf(int(t.u)), false}}
 	}
@@ -115,8 +123,8 @@ func (s *search) far() []transfer {
 			}
 			t := transfer{u, v, pieces}
 			for _, w := range ways(&t) {
-				if have, ok := shortest[w]; !ok || len(pieces) < have {
-					shortest[w] = len(pieces)
+				if have, ok := shortest[w]; !ok || t.hops() < have {
+					shortest[w] = t.hops()
 				}
 			}
 			list = append(list, t)
@@ -124,7 +132,7 @@ func (s *search) far() []transfer {
 	}
 	return slices.DeleteFunc(list, func(t transfer) bool {
 		outside := s.routes.net[[2]int32{t.u, t.v}] && s.g.t.NodeOf(int(t.u)) != s.g.t.NodeOf(int(t.v))
-		return outside && !slices.ContainsFunc(ways(&t), func(w way) bool { return shortest[w] == len(t.pieces) })
+		return outside && !slices.ContainsFunc(ways(&t), func(w way) bool { return t.hops() <= shortest[w]*(1+1e-9) })
 	})
 }
 
