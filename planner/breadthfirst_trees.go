@@ -5,6 +5,7 @@ import (
 
 	"railyard/model/topology"
 	"railyard/model/units"
+	"railyard/planner/pack"
 )
 
 // hop is a link on a shortest way to a rank.
@@ -82,6 +83,29 @@ func (r *request) neighbours() [][]int32 {
 		return g.next
 	}
 	return nil
+}
+
+// routed is the graph of routes, over hosts too, where faults have left some ranks none to others: their data are passed
+// on. nil where all reach one another, so that messages need nobody else.
+func (r *request) routed() *pack.Graph {
+	if r.router.ReachesAll() || pack.ScaleUp(r.t).Adjacent() {
+		return nil
+	}
+	n := int32(r.spec.Ranks)
+	g, missing := &pack.Graph{Ranks: int(n), Vertices: int(n)}, false
+	for a := range n {
+		for b := range n {
+			if route, err := r.router.Route(int(a), int(b)); err != nil {
+				missing = true
+			} else if a != b {
+				g.Edges = append(g.Edges, pack.Edge{From: a, To: b, Cap: int64(route.Rate)})
+			}
+		}
+	}
+	if !missing {
+		return nil
+	}
+	return g
 }
 
 func inUnits(list []hop, unit int64) {

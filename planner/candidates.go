@@ -86,7 +86,7 @@ func flowDepths(r *request) []int {
 		return railFlowDepths(r)
 	}
 	most := r.o.Budget.part(mostFlowSends)
-	if len(g.rates) > r.spec.Ranks {
+	if g.Vertices > r.spec.Ranks {
 		most /= 8 // rates of others are worked out again whenever a message ends
 	}
 	return upTo([]int{1, 16, 64, 256}, most/r.pairs())

@@ -8,7 +8,6 @@ import (
 	"railyard/model/collective"
 	"railyard/model/schedule"
 	"railyard/model/topology"
-	"railyard/planner/pack"
 )
 
 // buildFlows moves data between pairs of ranks over direct links and planes of switches by multi-commodity flow:
@@ -36,50 +35,6 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 // fewOver is a flow on few paths.
 func (r *request) fewOver(g *flowGraph) *flow {
 	return r.onceFlow(inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() })
-}
-
-// flowGraph is what flows go over: links and switches inside a node, adapters too between nodes.
-func (r *request) flowGraph() (*flowGraph, error) {
-	if n := r.spec.Ranks; n < 3 || n > maxFlowRanks {
-		return nil, notApplicable("flows are for 3 to %d ranks", maxFlowRanks)
-	}
-	if k := r.spec.Kind; r.t.NumBoxes() > 1 && k != collective.AllToAll && k != collective.AllToAllV {
-		g, err := r.withGateways()
-		return &flowGraph{rates: g}, err
-	}
-	if g := pack.OverHosts(r.t); g != nil {
-		return &flowGraph{rates: ratesOfLinks(g)}, nil
-	}
-	if l := pack.ScaleUp(r.t); l.Joined() {
-		if l.Adjacent() && !l.Choices() && !l.Meshed() && (len(l.Switches) > 0 || r.spec.Kind != collective.SendRecv) {
-			return nil, notApplicable("all ranks are neighbours, in one way")
-		}
-		return &flowGraph{ratesOfLinks(l.Graph), l}, nil
-	}
-	if g := r.routed(); g != nil {
-		if !g.Joined() {
-			return nil, notApplicable("not all ranks reach one another, passed on by others or not")
-		}
-		return &flowGraph{rates: ratesOfLinks(g)}, nil
-	}
-	return nil, notApplicable("not all ranks are joined by links and switches")
-}
-
-// flowGraph is the rates of links, and those that are a topology's scale-up links.
-type flowGraph struct {
-	rates rateGraph
-	links *pack.Links // nil: others, or hosts too: routes choose what lies between ranks
-}
-
-func ratesOfLinks(g *pack.Graph) rateGraph {
-	out := make(rateGraph, g.Vertices)
-	for v := range out {
-		out[v] = make([]float64, g.Vertices)
-	}
-	for _, e := range g.Edges {
-		out[e.From][e.To] = float64(e.Cap)
-	}
-	return out
 }
 
 // spreadOver routes all data over links.
@@ -149,11 +104,8 @@ func eachDemand(s collective.Spec, visit func(src, dst int, size float64)) {
 }
 
 const (
-	maxFlowRanks = 128
-	mostUnits    = 24           // of each pair
-	ofFewPairs   = 64           // the same where there are as many pairs as ranks, or one less
-	allUnits     = 24 * 16 * 16 // about as many as there are of all pairs
-	flowRounds   = 24
+	allUnits   = 24 * 16 * 16 // about as many as there are of all pairs
+	flowRounds = 24
 	// steepness is how much paths avoid full links: the price of a link grows with a power
 	// of its load, from the first one at first to the last one in the end.
 	firstSteepness, lastSteepness = 8.0, 24.0
@@ -170,11 +122,7 @@ func pairUnits(demand [][]float64) int {
 			}
 		}
 	}
-	most := mostUnits
-	if of := pairs - len(demand); of == len(demand) || of == len(demand)-1 {
-		most = ofFewPairs
-	}
-	return min(most, max(2, allUnits/pairs))
+	return max(2, allUnits/pairs)
 }
 
 // spreadFlow routes all units again and again, and keeps the best of all rounds.
@@ -187,7 +135,7 @@ func spreadFlow(g *flowGraph, demand [][]float64) *flow {
 			best, least = slices.Clone(f.paths), f.full
 		}
 	}
-	if f.mixes() {
+	if f.g.mixes() {
 		enough, found := least*(1-mixingLoss), false
 		f.mixed = true
 		for range flowRounds / 4 {
@@ -204,89 +152,42 @@ func spreadFlow(g *flowGraph, demand [][]float64) *flow {
 // mixingLoss is how much less full links have to be for connections to take links and switches at once.
 const mixingLoss = 0.05
 
-// mixes reports whether ranks have direct links and switches in common, over which paths may lead.
-func (f *flow) mixes() bool {
-	for a := range f.ranks {
-		if f.links != nil && len(f.g) > f.ranks && slices.ContainsFunc(f.g[a][:f.ranks], func(rate float64) bool { return rate > 0 }) {
-			return true
-		}
-	}
-	return false
-}
-
 // sort numbers the units of each pair so that those on the same path follow one another.
 func (f *flow) sort() {
-	for pair := range len(f.g) * len(f.g) {
+	for pair := range f.g.Vertices * f.g.Vertices {
 		slices.SortStableFunc(f.paths[pair*f.units:(pair+1)*f.units], slices.Compare[[]int32])
 	}
 }
 
-// rateGraph has the rates of direct links between ranks, in bytes/s; 0: none.
-type rateGraph [][]float64
-
-// routed is the graph of routes, over hosts too, where faults have left some ranks none to others: their data are passed
-// on. nil where all reach one another, so that messages need nobody else.
-func (r *request) routed() *pack.Graph {
-	if r.router.ReachesAll() || pack.ScaleUp(r.t).Adjacent() {
-		return nil
-	}
-	n := int32(r.spec.Ranks)
-	g, missing := &pack.Graph{Ranks: int(n), Vertices: int(n)}, false
-	for a := range n {
-		for b := range n {
-			if route, err := r.router.Route(int(a), int(b)); err != nil {
-				missing = true
-			} else if a != b {
-				g.Edges = append(g.Edges, pack.Edge{From: a, To: b, Cap: int64(route.Rate)})
-			}
-		}
-	}
-	if !missing {
-		return nil
-	}
-	return g
-}
-
 // flow is the paths of all units and what they load.
 type flow struct {
-	g         rateGraph
+	g         *flowGraph
 	units     int         // of each pair
 	demand    [][]float64 // by source and destination: the size of a unit
 	paths     [][]int32   // [(src·n + dst)·units + unit]: vertices from src to dst
-	load      [][]float64 // units over the rate, by link
+	load      []float64   // by resource: for how long units take it
 	full      float64     // the largest load
 	steepness float64
-	ranks     int         // the first vertices
-	mixed     bool        // connections may take their direct link and switches at once
-	links     *pack.Links // whose vertices those behind the ranks are; nil: routes choose switches
+	mixed     bool // connections may take their direct link and switches at once
 	// working memory of cheapest
-	next  [][]int32   // by vertex: where links lead
-	of    float64     // the load that prices are relative to, of a round
-	know  [][]float64 // by link: the price of a unit of size 1 at its present load; 0: to be found
-	cost  []float64
+	of    float64   // the load that prices are relative to, of a round
+	know  []priced  // by resource: what a unit of size 1 makes it cost at its present load; of no time: to be found
+	cost  []float64 // by vertex
 	least []float64 // by vertex: what the cheapest way there cost when it was found
 	from  []int32
 	front *heap.Heap[reached]
 }
 
-// newFlow gives all units a first path. The graph may have more vertices than there are
-// ranks, behind them.
-func newFlow(graph *flowGraph, demand [][]float64) *flow {
-	g := graph.rates
-	n, units := len(g), pairUnits(demand)
-	f := &flow{g: g, links: graph.links, ranks: len(demand), units: units, demand: demand, paths: make([][]int32, n*n*units),
-		load: make([][]float64, n), cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
+// priced is what a unit that takes a resource for a time makes it cost.
+type priced struct{ time, cost float64 }
+
+// newFlow gives all units a first path.
+func newFlow(g *flowGraph, demand [][]float64) *flow {
+	n, units := g.Vertices, pairUnits(demand)
+	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([]float64, g.Resources),
+		know: make([]priced, g.Resources), cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
 	f.front = heap.New(reached.before)
-	f.next, f.know = make([][]int32, n), make([][]float64, n)
-	for a := range f.load {
-		f.load[a], f.know[a] = make([]float64, n), make([]float64, n)
-		for b, rate := range g[a] {
-			if rate > 0 {
-				f.next[a] = append(f.next[a], int32(b))
-			}
-		}
-	}
-	f.full, f.steepness = 1/f.fastest(), firstSteepness
+	f.full, f.steepness = 1, firstSteepness
 	f.of = f.full
 	for u := range units {
 		for src, row := range demand {
@@ -305,53 +206,38 @@ func (f *flow) copied() *flow {
 	own := *f
 	own.paths, own.cost, own.least, own.from = slices.Clone(f.paths), slices.Clone(f.cost), slices.Clone(f.least), slices.Clone(f.from)
 	own.load, own.know, own.front = slices.Clone(f.load), slices.Clone(f.know), heap.New(reached.before)
-	for a := range own.load {
-		own.load[a], own.know[a] = slices.Clone(f.load[a]), slices.Clone(f.know[a])
-	}
 	return &own
-}
-
-func (f *flow) fastest() float64 {
-	most := 0.0
-	for _, rates := range f.g {
-		most = max(most, slices.Max(rates))
-	}
-	return most
 }
 
 // reroute takes each unit off its path and routes it anew.
 func (f *flow) reroute() {
 	f.of = f.full
-	for a := range f.know {
-		clear(f.know[a])
-	}
+	clear(f.know)
 	for src := range f.demand {
 		f.rerouteFrom(src)
 	}
-	f.full = 0
-	for _, loads := range f.load {
-		f.full = max(f.full, slices.Max(loads))
-	}
+	f.full = slices.Max(f.load)
 }
 
 func (f *flow) count(path []int32, by float64) {
 	for i := 1; i < len(path); i++ {
-		a, b := path[i-1], path[i]
-		f.load[a][b] += by / f.g[a][b]
-		f.know[a][b] = 0
-		f.full = max(f.full, f.load[a][b])
+		for _, t := range f.g.takes(path[i-1], path[i]) {
+			f.load[t.Resource] += by * t.Time
+			f.know[t.Resource] = priced{}
+			f.full = max(f.full, f.load[t.Resource])
+		}
 	}
 }
 
 // size is that of a unit.
 func (f *flow) size(i int) float64 {
 	pair := i / f.units
-	return f.demand[pair/len(f.g)][pair%len(f.g)]
+	return f.demand[pair/f.g.Vertices][pair%f.g.Vertices]
 }
 
 // route gives a unit the cheapest path at present loads.
 func (f *flow) route(i int) {
-	n := len(f.g)
+	n := f.g.Vertices
 	pair := i / f.units
 	f.paths[i] = f.cheapest(int32(pair/n), int32(pair%n), f.size(i))
 	f.count(f.paths[i], f.size(i))

@@ -15,10 +15,10 @@ import (
 // than pairs and links together, where spread units make many for each pair; each path is a message at every hop.
 type basicFlow struct {
 	f       *flow
-	pairs   [][]*way // by pair; the first is its key
-	links   symmetry.Numbering[[2]int32]
-	basis   []*way      // by row; nil: none yet
-	inverse [][]float64 // by row and link: how much of the basis makes a link's load
+	pairs   [][]*way                  // by pair; the first is its key
+	links   symmetry.Numbering[int32] // the resources that are taken
+	basis   []*way                    // by row; nil: none yet
+	inverse [][]float64               // by row and link: how much of the basis makes a link's load
 }
 
 // way is a path of a pair with the units on it.
@@ -65,7 +65,7 @@ func (x *basicFlow) work() (n int64) {
 
 // read collects the units on each path, the fullest path of each pair first.
 func (x *basicFlow) read() {
-	n, units := len(x.f.g), x.f.units
+	n, units := x.f.g.Vertices, x.f.units
 	x.pairs = make([][]*way, n*n)
 	for pair := range x.pairs {
 		for _, p := range x.f.paths[pair*units : (pair+1)*units] {
@@ -78,11 +78,18 @@ func (x *basicFlow) read() {
 				x.pairs[pair] = append(x.pairs[pair], &way{pair: pair, path: p})
 			}
 			x.pairs[pair][i].units++
-			for h := 1; h < len(p); h++ {
-				x.links.Of([2]int32{p[h-1], p[h]})
-			}
+			x.each(p, func(int, float64) {})
 		}
 		slices.SortStableFunc(x.pairs[pair], func(a, b *way) int { return cmp.Compare(b.units, a.units) })
+	}
+}
+
+// each visits what a path takes, and for how long.
+func (x *basicFlow) each(path []int32, visit func(link int, time float64)) {
+	for h := 1; h < len(path); h++ {
+		for _, t := range x.f.g.takes(path[h-1], path[h]) {
+			visit(x.links.Of(t.Resource), t.Time)
+		}
 	}
 }
 
@@ -91,12 +98,11 @@ func (x *basicFlow) coefficients(w *way) []float64 {
 	out := make([]float64, len(x.basis))
 	size := x.f.size(w.pair * x.f.units)
 	add := func(path []int32, by float64) {
-		for h := 1; h < len(path); h++ {
-			link := x.links.Of([2]int32{path[h-1], path[h]})
+		x.each(path, func(link int, time float64) {
 			for i := range out {
-				out[i] += by * x.inverse[i][link]
+				out[i] += by * time * x.inverse[i][link]
 			}
-		}
+		})
 	}
 	add(w.path, size)
 	add(x.pairs[w.pair][0].path, -size)

@@ -52,9 +52,7 @@ func TestFewPathsLoadLinksAlike(t *testing.T) {
 					}
 				}
 			}
-			for _, to := range all.next {
-				most += len(to)
-			}
+			most += all.g.Resources
 			if paths > most || after > 1.005*before {
 				t.Errorf("%s %v: %d paths, at most %d; the fullest link has %.4f times as much in %d units", name, spec.Kind, paths, most,
 					after/before, few.units)

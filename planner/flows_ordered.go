@@ -23,9 +23,6 @@ func buildOrderedFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.t.NumBoxes() > 1 {
-		return nil, notApplicable("links between nodes are shared in adapters")
-	}
 	f := r.shortOver(g)
 	if f == nil {
 		f = r.fewOver(g)
@@ -36,9 +33,7 @@ func buildOrderedFlows(r *request) (*schedule.Schedule, error) {
 	}
 	best := x.best(r)
 	s := of(best.channel(r))
-	if f.links != nil {
-		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
-	}
+	s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
 	return s, nil
 }
 
@@ -68,8 +63,7 @@ type parcels struct {
 	units       int // of a pair: parcels are so many of these
 	list        []parcel
 	connections []*hopConnection
-	capacity    []float64 // by link
-	loads       []float64 // by link: units over capacity
+	loads       []float64 // by link: for how long units take it
 }
 
 // hopConnection is from rank to rank, over the links that its data take in fixed shares.
@@ -81,7 +75,7 @@ type hopConnection struct {
 	rate     float64 // when nothing else is under way
 }
 
-// linkShare is how much of what a connection carries goes over a link.
+// linkShare is for how long a link works for a unit of what a connection carries.
 type linkShare struct {
 	link  int32
 	share float64
@@ -94,8 +88,8 @@ func (f *flow) parcels(r *request) *parcels {
 	fine := max(1, finestUnits/f.units)
 	x := &parcels{flow: own, units: f.units * fine}
 	of := x.connect()
-	for pair := range len(f.g) * len(f.g) {
-		for _, m := range appendMessages(nil, int32(pair/len(f.g)), int32(pair%len(f.g)), f.paths[pair*f.units:(pair+1)*f.units]) {
+	for pair := range f.g.Vertices * f.g.Vertices {
+		for _, m := range appendMessages(nil, int32(pair/f.g.Vertices), int32(pair%f.g.Vertices), f.paths[pair*f.units:(pair+1)*f.units]) {
 			p := parcel{pathMessage: m, size: float64(m.count) * f.size(pair*f.units)}
 			slowest := 0.0
 			for h, path := range f.hops(m.path) {
@@ -130,7 +124,7 @@ const (
 func (f *flow) hops(path []int32) (out [][]int32) {
 	from := 0
 	for i := 1; i < len(path); i++ {
-		if int(path[i]) < f.ranks {
+		if int(path[i]) < f.g.Ranks {
 			out = append(out, path[from:i+1])
 			from = i
 		}
@@ -141,7 +135,7 @@ func (f *flow) hops(path []int32) (out [][]int32) {
 // connect finds the connections of all paths, and over which links they go.
 func (x *parcels) connect() map[[2]int32]*hopConnection {
 	known := map[[2]int32]*hopConnection{}
-	var links symmetry.Numbering[[2]int32]
+	var links symmetry.Numbering[int32]
 	for i, p := range x.paths {
 		for _, hop := range x.hops(p) {
 			ends := [2]int32{hop[0], hop[len(hop)-1]}
@@ -152,13 +146,13 @@ func (x *parcels) connect() map[[2]int32]*hopConnection {
 			}
 			c.units += x.size(i)
 			for h := 1; h < len(hop); h++ {
-				at := [2]int32{hop[h-1], hop[h]}
-				l := int32(links.Of(at))
-				if int(l) == len(x.capacity) {
-					x.capacity = append(x.capacity, x.g[at[0]][at[1]])
-					x.loads = append(x.loads, x.load[at[0]][at[1]])
+				for _, t := range x.g.takes(hop[h-1], hop[h]) {
+					l := int32(links.Of(t.Resource))
+					if int(l) == len(x.loads) {
+						x.loads = append(x.loads, x.load[t.Resource])
+					}
+					c.add(l, t.Time*x.size(i))
 				}
-				c.add(l, x.size(i))
 			}
 		}
 	}
@@ -166,19 +160,19 @@ func (x *parcels) connect() map[[2]int32]*hopConnection {
 		c.rate = math.Inf(1)
 		for i := range c.links {
 			c.links[i].share /= c.units
-			c.rate = min(c.rate, x.capacity[c.links[i].link]/c.links[i].share)
+			c.rate = min(c.rate, 1/c.links[i].share)
 		}
 	}
 	return known
 }
 
-func (c *hopConnection) add(link int32, units float64) {
+func (c *hopConnection) add(link int32, time float64) {
 	i := slices.IndexFunc(c.links, func(l linkShare) bool { return l.link == link })
 	if i < 0 {
 		i = len(c.links)
 		c.links = append(c.links, linkShare{link: link})
 	}
-	c.links[i].share += units
+	c.links[i].share += time
 }
 
 // cut adds a message in so many parcels.

@@ -16,12 +16,12 @@ import (
 type play struct {
 	*parcels
 	spec     collective.Spec
-	ahead    float64 // for how long links may have more to do than what is due, in units over capacity
+	ahead    float64 // for how long links may have more to do than what is due
 	now      float64
 	work     int
 	sends    []sending
 	waiting  [][]*moving // by rank, by when they are due
-	backlog  []float64   // by link: what has been sent and not come in, over its capacity
+	backlog  []float64   // by link: for how long it works for what has been sent and not come in
 	active   []int32     // connections with anything under way
 	programs []schedule.Program
 	rooms    scratchPlaces
@@ -56,7 +56,7 @@ type ending struct {
 }
 
 func (x *parcels) play(spec collective.Spec, ahead float64) *play {
-	links := len(x.capacity)
+	links := len(x.loads)
 	p := &play{parcels: x, spec: spec, ahead: ahead, sends: make([]sending, len(x.connections)), waiting: make([][]*moving, spec.Ranks),
 		backlog: make([]float64, links), programs: make([]schedule.Program, spec.Ranks), left: make([]float64, links),
 		weight: make([]float64, links), on: make([][]int32, links)}
@@ -143,7 +143,7 @@ func (p *play) send(m *moving) {
 	c := m.hops[m.at]
 	m.left = m.size
 	for _, l := range c.links {
-		p.backlog[l.link] += l.share * m.size / p.capacity[l.link]
+		p.backlog[l.link] += l.share * m.size
 	}
 	s := &p.sends[c.number]
 	if len(s.queue) == 0 {
@@ -161,7 +161,7 @@ func (p *play) share() {
 		for _, l := range p.connections[c].links {
 			if p.weight[l.link] == 0 {
 				p.used = append(p.used, l.link)
-				p.left[l.link], p.on[l.link] = p.capacity[l.link], p.on[l.link][:0]
+				p.left[l.link], p.on[l.link] = 1, p.on[l.link][:0]
 			}
 			p.weight[l.link] += l.share
 			p.on[l.link] = append(p.on[l.link], c)
@@ -222,7 +222,7 @@ func (p *play) step() {
 		}
 		m.left -= moved
 		for _, l := range p.connections[c].links {
-			p.backlog[l.link] = max(0, p.backlog[l.link]-l.share*moved/p.capacity[l.link])
+			p.backlog[l.link] = max(0, p.backlog[l.link]-l.share*moved)
 		}
 		if len(s.queue) > 0 {
 			p.active[at] = c

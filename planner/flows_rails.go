@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/model/collective"
@@ -8,8 +9,13 @@ import (
 	"railyard/model/topology"
 )
 
-// maxRailUnits bounds the units on rails, whose programs are spelled out.
-const maxRailUnits = 1 << 17
+// maxRailUnits bounds the units on rails, whose programs are spelled out; mostUnits those of a pair of many, ofFewPairs those of one where
+// there are as many pairs as ranks.
+const (
+	maxRailUnits = 1 << 17
+	mostUnits    = 24
+	ofFewPairs   = 64
+)
 
 // flowsOverRails is the exchange between nodes whose ways into the network are not
 // alike, since adapters or links are lost, slow or busy: what a node sends to others
@@ -87,6 +93,21 @@ type gateway struct {
 func (r *request) gatewayRates(ranks, far []int32) (out, in []float64, err error) {
 	leave, enter, err := r.gatewaysOf(ranks, far)
 	return rates(leave), rates(enter), err
+}
+
+// evenRails reports whether all ranks reach other nodes, and are reached, equally fast, as far as can be told.
+func (r *request) evenRails() bool {
+	nodes, first := r.nodes(), 0.0
+	for i, ranks := range nodes {
+		out, in, err := r.gatewayRates(ranks, nodes[(i+1)%len(nodes)])
+		if err != nil {
+			return true
+		}
+		if first = cmp.Or(first, out[0]); slices.ContainsFunc(slices.Concat(out, in), func(x float64) bool { return x != first }) {
+			return false
+		}
+	}
+	return true
 }
 
 // gatewaysOf are those of the ranks of a node to another one.

@@ -16,21 +16,19 @@ func (f *flow) schedule(r *request) *schedule.Schedule {
 		endTogether(messages)
 	}
 	s := r.alongPaths(messages, f.units)
-	if f.links != nil {
-		s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
-	}
+	s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
 	return s
 }
 
 // switchPaths is over which switches all units go from rank to rank.
 func (f *flow) switchPaths() pack.PathUse {
-	use, ranks := pack.PathUse{}, int32(f.links.Ranks)
+	use, ranks := pack.PathUse{}, int32(f.g.Ranks)
 	for i, p := range f.paths {
 		var over [][]topology.DeviceID
 		from := int32(-1)
 		for _, v := range p {
 			if v >= ranks {
-				over = append(over, f.links.Switches[v-ranks])
+				over = append(over, f.g.Switches[v-ranks])
 				continue
 			}
 			if from >= 0 {
@@ -55,15 +53,13 @@ func endTogether(messages []pathMessage) {
 	startLate(messages, hops)
 }
 
-// startLate has messages wait at their sources, so that all have come as far at the same hop, after so many of their own; and
-// says whether any does.
-func startLate(messages []pathMessage, hops []int) bool {
+// startLate has messages wait at their sources, so that all have come as far at the same hop, after so many of their own.
+func startLate(messages []pathMessage, hops []int) {
 	most := slices.Max(hops)
 	for i := range messages {
 		m := &messages[i]
 		m.path = slices.Concat(slices.Repeat([]int32{m.src}, most-hops[i]), m.path)
 	}
-	return most > slices.Min(hops)
 }
 
 // alongPaths makes a phase of the hops with the same number. Units on their way lie in
@@ -158,7 +154,7 @@ type pathMessage struct {
 // messages are those of all pairs, from rank to rank: what lies between, vertices behind them,
 // routes know.
 func (f *flow) messages(ranks int) (out []pathMessage) {
-	n := len(f.g)
+	n := f.g.Vertices
 	for pair := range n * n {
 		out = appendMessages(out, int32(pair/n), int32(pair%n), f.paths[pair*f.units:(pair+1)*f.units])
 	}

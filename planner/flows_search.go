@@ -7,7 +7,7 @@ import (
 
 // rerouteFrom is reroute for what a rank sends. A unit keeps its path where none was cheaper when paths to all were found last.
 func (f *flow) rerouteFrom(src int) {
-	n := len(f.g)
+	n := f.g.Vertices
 	known := false
 	for i := src * n * f.units; i < (src+1)*n*f.units; i++ {
 		p := f.paths[i]
@@ -62,8 +62,8 @@ func (f *flow) reach(src, dst int32, size float64) {
 			continue // a cheaper way there was found since
 		}
 		last := f.lastRank(at.v)
-		for _, w := range f.next[at.v] {
-			if !f.mixed && last != at.v && f.g[last][w] > 0 {
+		for _, w := range f.g.next[at.v] {
+			if !f.mixed && last != at.v && f.g.joins(last, w) {
 				continue
 			}
 			if c := at.cost + f.price(at.v, w, size); c < f.cost[w] {
@@ -76,7 +76,7 @@ func (f *flow) reach(src, dst int32, size float64) {
 
 // lastRank is the last rank on the way to a vertex.
 func (f *flow) lastRank(v int32) int32 {
-	for int(v) >= f.ranks {
+	for int(v) >= f.g.Ranks {
 		v = f.from[v]
 	}
 	return v
@@ -100,15 +100,19 @@ func (f *flow) pathTo(src, dst int32) []int32 {
 	return path
 }
 
-// price of one more unit of a size on a link.
-func (f *flow) price(a, b int32, size float64) float64 {
-	if known := f.know[a][b]; known > 0 && size == 1 {
-		return known
+// price is what one more unit of a size costs on an arc.
+func (f *flow) price(a, b int32, size float64) (sum float64) {
+	longest := 0.0
+	for _, t := range f.g.takes(a, b) {
+		longest = max(longest, t.Time)
+		if known := f.know[t.Resource]; known.time == t.Time && size == 1 {
+			sum += known.cost
+			continue
+		}
+		c := t.Time * math.Pow((f.load[t.Resource]+size*t.Time)/f.of, f.steepness)
+		if sum += c; size == 1 {
+			f.know[t.Resource] = priced{t.Time, c}
+		}
 	}
-	x := (f.load[a][b] + size/f.g[a][b]) / f.of
-	p := math.Pow(x, f.steepness)/f.g[a][b] + 1e-6/f.g[a][b]
-	if size == 1 {
-		f.know[a][b] = p
-	}
-	return p
+	return sum + 1e-6*longest
 }

@@ -1,6 +1,11 @@
 package planner
 
-import "railyard/model/schedule"
+import (
+	"slices"
+
+	"railyard/model/schedule"
+	"railyard/planner/pack"
+)
 
 // buildShortFlows is flows on paths of fewer links: units wait at every rank on their way, so
 // that these cost less latency and fill sooner; but more links are as full as the fullest.
@@ -49,9 +54,7 @@ func (f *flow) shorten() (found bool) {
 
 // fullest finds the loads of all paths anew, and the largest.
 func (f *flow) fullest() float64 {
-	for a := range f.load {
-		clear(f.load[a])
-	}
+	clear(f.load)
 	f.full = 0
 	for i, p := range f.paths {
 		if p != nil {
@@ -71,8 +74,8 @@ func (f *flow) fewest(src, dst int32, size float64) []int32 {
 	for queue := []int32{src}; len(queue) > 0 && f.from[dst] < 0; queue = queue[1:] {
 		v := queue[0]
 		last := f.lastRank(v)
-		for _, w := range f.next[v] {
-			if f.from[w] < 0 && (f.mixed || last == v || f.g[last][w] == 0) && f.load[v][w]+size/f.g[v][w] <= room {
+		for _, w := range f.g.next[v] {
+			if f.from[w] < 0 && (f.mixed || last == v || !f.g.joins(last, w)) && f.fits(v, w, size, room) {
 				f.from[w] = v
 				queue = append(queue, w)
 			}
@@ -82,4 +85,9 @@ func (f *flow) fewest(src, dst int32, size float64) []int32 {
 		return nil
 	}
 	return f.pathTo(src, dst)
+}
+
+// fits reports whether an arc has room for a unit of a size, where nothing may be fuller than so much.
+func (f *flow) fits(a, b int32, size, room float64) bool {
+	return !slices.ContainsFunc(f.g.takes(a, b), func(t pack.Take) bool { return f.load[t.Resource]+size*t.Time > room })
 }

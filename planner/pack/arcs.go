@@ -3,6 +3,7 @@ package pack
 import (
 	"slices"
 
+	"railyard/model/collective"
 	"railyard/model/topology"
 )
 
@@ -103,6 +104,61 @@ func (a *arcs) longest() (seconds float64) {
 		seconds = max(seconds, a.list[i].time())
 	}
 	return seconds
+}
+
+// Arcs are what data may go along from rank to rank: the arcs of a topology's graph, for whoever looks for ways along them.
+type Arcs struct {
+	Ranks, Vertices int // switches are vertices behind the ranks
+	Resources       int
+	List            []Arc
+	Links           int // the first so many of the list are scale-up links, the others transfers from rank to rank as routes have them
+	Switches        [][]topology.DeviceID
+}
+
+// Arc is a way between two vertices, and what it takes.
+type Arc struct {
+	From, To int32
+	Takes    []Take
+}
+
+// Take is for how long a resource works for a byte, in seconds.
+type Take struct {
+	Resource int32
+	Time     float64
+}
+
+// ArcsOf are those of a topology.
+func ArcsOf(t *topology.Topology) (*Arcs, error) {
+	type key struct{}
+	return topology.OnceOr(t, key{}, func() (*Arcs, error) {
+		g, err := FromTopology(t)
+		if err != nil {
+			return nil, err
+		}
+		s := newSearch(g, collective.AllToAll, 0, Options{}, Result{})
+		if err := s.transfers(); err != nil {
+			return nil, err
+		}
+		a := s.arcs()
+		out := &Arcs{Ranks: a.ranks, Vertices: len(a.out), Resources: a.resources, Links: len(ScaleUp(t).Edges), Switches: a.switches}
+		for _, x := range a.list {
+			arc := Arc{From: x.from, To: x.to}
+			for _, t := range x.takes {
+				arc.Takes = append(arc.Takes, Take{t.resource, t.time})
+			}
+			out.List = append(out.List, arc)
+		}
+		return out, nil
+	})
+}
+
+// Joined reports whether every rank reaches every other along them.
+func (a *Arcs) Joined() bool {
+	g := &Graph{Ranks: a.Ranks, Vertices: a.Vertices}
+	for _, x := range a.List {
+		g.Edges = append(g.Edges, Edge{x.From, x.To, 1})
+	}
+	return g.Joined()
 }
 
 // over are the switches of a hop, in order.

@@ -30,30 +30,13 @@ func graphOf(t *topology.Topology) (*Graph, error) {
 	return b.finish()
 }
 
-// inNodes adds what joins ranks without networks, and says whether scale-up links do that alone, and how many edges are not of hosts.
-func (b *builder) inNodes() (joined bool, direct int) {
+// inNodes adds what joins ranks without networks.
+func (b *builder) inNodes() {
 	b.scaleUp()
 	b.islands()
-	joined = !b.apart()
 	b.direct()
-	direct = len(b.edges)
 	b.hosts()
 	b.islands()
-	return joined, direct
-}
-
-// OverHosts is the graph of one node's links between ranks, of its scale-up switches, and of PCIe, sockets and memory, where without these
-// last scale-up links do not join all ranks; nil where they do, or where there is nothing else.
-func OverHosts(t *topology.Topology) *Graph {
-	type key struct{}
-	return topology.Once(t, key{}, func() *Graph {
-		b := newBuilder(t)
-		joined, direct := b.inNodes()
-		if joined || b.apart() || direct == 0 || direct == len(b.edges) {
-			return nil
-		}
-		return &Graph{Ranks: t.NumRanks(), Vertices: len(b.vertex.All), Edges: mergeEdges(b.edges)}
-	})
 }
 
 func newBuilder(t *topology.Topology) *builder {
