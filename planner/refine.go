@@ -272,15 +272,16 @@ func (r *refinement) step(at *Considered) (more bool, err error) {
 	return more, nil
 }
 
-// beside is the fastest shape beside another one, or that.
+// beside is the fastest shape beside another one, or that. Which way is looked at first follows from how long shapes of less take, which are
+// played to their end.
 func (r *refinement) beside(at Considered) (Considered, error) {
 	next, directions := at, r.shapes.directions(at.Schedule)
-	try := func(k shape) (units.Time, error) {
+	try := func(k shape, most units.Time) (units.Time, error) {
 		s, err := r.shapes.build(k)
 		if err != nil || s == nil {
 			return units.MaxTime, err
 		}
-		t, err := r.time(s, at.Schedule, enough(at.Time), enough(max(at.Time, r.list[r.best].Time)))
+		t, err := r.time(s, at.Schedule, enough(at.Time), most)
 		if t < next.Time {
 			next = Considered{Schedule: s, Time: t}
 		}
@@ -288,7 +289,7 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 	}
 	for i := range directions {
 		var err error
-		if directions[i].took, err = try(directions[i].less); err != nil {
+		if directions[i].took, err = try(directions[i].less, units.MaxTime); err != nil {
 			return at, err
 		}
 	}
@@ -297,7 +298,7 @@ func (r *refinement) beside(at Considered) (Considered, error) {
 		if d.took < at.Time {
 			continue
 		}
-		if _, err := try(d.more); err != nil {
+		if _, err := try(d.more, enough(max(at.Time, r.list[r.best].Time))); err != nil {
 			return at, err
 		}
 	}
