@@ -272,8 +272,8 @@ func (r *refinement) step(at *Considered) (more bool, err error) {
 	return more, nil
 }
 
-// beside is the fastest shape beside another one, or that. Which way is looked at first follows from how long shapes of less take, which are
-// played to their end.
+// beside is the fastest shape beside another one, or that. Which way is looked at first follows from how long shapes of less take, which
+// are played to their end.
 func (r *refinement) beside(at Considered) (Considered, error) {
 	next, directions := at, r.shapes.directions(at.Schedule)
 	try := func(k shape, most units.Time) (units.Time, error) {
