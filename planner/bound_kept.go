@@ -24,7 +24,7 @@ func Keep(left *topology.Topology, p *cost.Profile, old *schedule.Schedule, size
 		return Kept{}, nil
 	case TooMany(left, old):
 		return Kept{LeastTime(left, p, old, size), true}, nil
-	case inTrees(old) > cheap:
+	case inTrees(old) > cheap && topology.NewRouter(left).ReachesAll():
 		if least := LeastTime(left, p, old, size); least >= now {
 			return Kept{least, true}, nil
 		}

@@ -233,8 +233,12 @@ func (c *contest) closer(i int) error {
 }
 
 // most is how long a candidate may take to count: no longer than the best of its family, from which others may be sought (see refine).
+// Where the best ones leave, one after another, all count.
 func (c *contest) most(i int) units.Time {
 	most := units.MaxTime
+	if c.alone {
+		return most
+	}
 	for j := range c.list {
 		if x := &c.list[j]; c.looks[j].stage == timed && !x.Pruned && !x.TooLarge && c.sameFamily(i, j) {
 			most = min(most, x.Time)

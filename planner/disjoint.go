@@ -75,12 +75,6 @@ func directGraph(t *topology.Topology, ranks []int32) *multigraph {
 	return g
 }
 
-// connected reports whether links join all ranks.
-func (g *multigraph) connected() bool {
-	colour, _ := g.colours()
-	return !slices.Contains(colour, 0)
-}
-
 // colours are 1 and −1, alternating along links from rank 0 on, and 0 where no link
 // leads; proper is false where neighbours have the same.
 func (g *multigraph) colours() (colour []int, proper bool) {

@@ -11,6 +11,7 @@ import (
 	"railyard/model/topology"
 	"railyard/model/units"
 	"railyard/planner"
+	"railyard/study/score"
 	"railyard/topologies"
 )
 
@@ -75,6 +76,39 @@ func TestFrontIsThatOfAll(t *testing.T) {
 		}
 		if covered != sizes[3]-sizes[0]+1 {
 			t.Errorf("seed %d: the ranges cover %d sizes, want %d", seed, covered, sizes[3]-sizes[0]+1)
+		}
+	}
+}
+
+// Runs that are given up cost the front nothing: no schedule beats one on it at both ends.
+func TestFrontOfRunsThatAreGivenUp(t *testing.T) {
+	topo, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := collective.Spec{Kind: collective.Broadcast, Ranks: topo.NumRanks()}
+	all, err := planner.Candidates(topo, spec, "", planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := score.New(topo, profile(t, "line"))
+	_, front, err := planner.PlanFront(topo, spec, []units.Bytes{units.MiB, 64 * units.MiB}, score.New(topo, profile(t, "line")),
+		planner.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		var took [2]units.Time
+		for i, size := range []units.Bytes{front.Small, front.Large} {
+			if took[i], err = exact.Time(s, size, units.MaxTime); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range front.Points {
+			if p.OnFront && took[0] < p.Latency && took[1] < p.Transfer {
+				t.Errorf("%s (%v, %v) is on the front, though %s takes %v and %v", planner.Name(p.Schedule), p.Latency, p.Transfer,
+					planner.Name(s), took[0], took[1])
+			}
 		}
 	}
 }

@@ -72,7 +72,7 @@ type PlanRow struct {
 type WhyRow struct {
 	Schedule string  `json:"schedule" text:"schedule"`
 	TimeUS   float64 `json:"time_us" text:"time"`
-	Pruned   bool    `json:"pruned" text:"" join:" " yes:"or more" doc:"not simulated: its links or messages alone take that long"`
+	Pruned   bool    `json:"pruned" text:"" join:" " yes:"or more" doc:"not simulated, or not to its end: it takes that long at least"`
 	Gain     float64 `json:"gain,omitempty" text:"could gain" as:"share" doc:"at most; too little to be worth its simulation"`
 	Limit    string  `json:"limited_by,omitempty" text:"why"`
 }
@@ -115,7 +115,7 @@ func (d *PlanDocument) Footer() []string {
 	if slices.ContainsFunc(d.Rows, func(r PlanRow) bool {
 		return slices.ContainsFunc(r.WhyNotOther, func(c WhyRow) bool { return c.Pruned })
 	}) {
-		out = append(out, "Candidates that take so long or more were not simulated: their links or messages alone take that long.")
+		out = append(out, "Candidates that take so long or more were not simulated, or not to their end: they take that long at least.")
 	}
 	return out
 }

@@ -25,6 +25,7 @@ type engine struct {
 	sends          int64
 	events         int64
 	last           int64         // when the last lane ended
+	over           int           // lanes that have ended
 	ends           []int64       // by job: the same for its lanes
 	handled        int64         // events, those of flows that changed meanwhile as well
 	brought, total int64         // messages, of how many (see messages)
@@ -142,7 +143,7 @@ func (e *engine) shareInboxes() {
 
 // reset prepares a run with a size for each job.
 func (e *engine) reset(sizes []units.Bytes, o Options) {
-	e.played, e.begun, e.brought = nil, nil, 0
+	e.played, e.begun, e.brought, e.over = nil, nil, 0, 0
 	_, slice := e.messages()
 	e.until = within{}
 	e.pace = pace{look: e.limit / looksAtPace, ends: max(1, slice)}
@@ -259,6 +260,7 @@ func (e *engine) launch(l int32) {
 // finished notes that a lane has ended.
 func (e *engine) finished(l int32) {
 	e.last = e.now
+	e.over++
 	e.ends[e.strand(e.Plan.lanes[l].channel).job] = e.now
 	e.row.end(e, l)
 }

@@ -38,9 +38,10 @@ func (p *Plan) TimeWithin(size units.Bytes, most units.Time) (units.Time, error)
 	return units.Time(e.last), nil
 }
 
-// tooLate reports whether a run cannot end within its time, as far as is known.
+// tooLate reports whether a run cannot end within its time, as far as is known. Once all lanes have ended, what is left of events is out of
+// date.
 func (e *engine) tooLate() bool {
-	if e.most == 0 {
+	if e.most == 0 || e.over == len(e.lanes) {
 		return false
 	}
 	w := &e.until

@@ -329,7 +329,7 @@ func TestMutatedPhases(t *testing.T) {
 	t.Logf("%d right and %d wrong schedules of which originals say so", right, wrong)
 }
 
-// TestOneNodeStandsForAll: of 2,048 ranks in three tiers the checker runs eight, whatever
+// TestOneNodeStandsForAll: of 512 ranks in three tiers, 2,048 in the long tier, the checker runs eight, whatever
 // the algorithm, and still sees one rank that does otherwise.
 func TestOneNodeStandsForAll(t *testing.T) {
 	dims := []int32{8, long.Or[int32](8, 32), 8}

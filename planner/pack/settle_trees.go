@@ -22,7 +22,7 @@ func (s *search) settle(ways ...*arcs) error {
 			break
 		}
 		least, whole := float64(units)/s.bound.Rate.Float(), s.whole(ways[0], units)
-		if s.best != nil && whole > 0 && nearEnough*least/whole <= s.best.Share {
+		if s.best != nil && whole > 0 && least/whole < s.best.Share*(1-1e-9) {
 			continue
 		}
 		x := newSettling(ways, s.rootsOf(units))

@@ -214,6 +214,9 @@ func (c *series) add(name string, x run) { c.names, c.runs = append(c.names, nam
 func (c *series) verify(t *testing.T) {
 	t.Helper()
 	out, err := execute(t, c.bin, c.runs...)
+	if err != nil && len(out) == len(c.runs) {
+		t.Error(err)
+	}
 	for i, x := range c.runs {
 		t.Run(c.names[i], func(t *testing.T) {
 			switch {
