@@ -232,15 +232,16 @@ func (c *contest) closer(i int) error {
 	return err
 }
 
-// most is how long a candidate may take to count: no longer than the best of its family, from which others may be sought (see refine).
-// Where the best ones leave, one after another, all count.
+// most is how long a candidate may take to count: no longer than the best of its family, from which others may be sought, nor, where half
+// as many slices take too much work for that (see refine), than the best of all. Where the best ones leave, one after another, all count.
 func (c *contest) most(i int) units.Time {
 	most := units.MaxTime
 	if c.alone {
 		return most
 	}
+	asItIs := c.work(i)/2 > int64(c.budget)/toOthers
 	for j := range c.list {
-		if x := &c.list[j]; c.looks[j].stage == timed && !x.Pruned && !x.TooLarge && c.sameFamily(i, j) {
+		if x := &c.list[j]; c.looks[j].stage == timed && !x.Pruned && !x.TooLarge && (asItIs || c.sameFamily(i, j)) {
 			most = min(most, x.Time)
 		}
 	}

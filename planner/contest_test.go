@@ -101,6 +101,46 @@ func TestLittleIsPlayedOfASpentBudget(t *testing.T) {
 	}
 }
 
+// asked are pipelines of which is known for how long those were played that are too dear for others to be sought from them.
+type asked struct {
+	pipelines
+	budget Budget
+	best   *units.Time
+	dear   map[*schedule.Schedule]units.Time // how much longer than the best so far
+}
+
+func (a asked) Time(s *schedule.Schedule, size units.Bytes, most units.Time) (units.Time, error) {
+	if a.Work(s)/2 > int64(a.budget)/toOthers {
+		a.dear[s] = most - *a.best
+	}
+	t, err := a.pipelines.Time(s, size, most)
+	*a.best = min(*a.best, t)
+	return t, err
+}
+
+// What is too dear for others to be sought from it is given up where it is not the best of all, whatever its family.
+func TestWhatIsNotRefinedHasToBeTheBest(t *testing.T) {
+	topo := torus(t, "5, 5", 25)
+	all, err := Candidates(topo, collective.Spec{Kind: collective.Broadcast, Ranks: 25}, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const budget = DefaultBudget / 16
+	best := units.MaxTime
+	score := asked{pipelines{math.MaxInt, new(int64)}, budget, &best, map[*schedule.Schedule]units.Time{}}
+	if _, err = choose(newContest(all, units.GiB, score, budget)); err != nil {
+		t.Fatal(err)
+	}
+	for s, longer := range score.dear {
+		if longer > 0 {
+			t.Errorf("%s is played for %v longer than the best so far takes", Name(s), longer)
+		}
+	}
+	if len(score.dear) < 2 {
+		t.Errorf("%d are dear", len(score.dear))
+	}
+}
+
 // awkward are schedules that all but one algorithm's take too long to simulate, and that one's, if
 // it is there, is slow times as long as the others' bound.
 type awkward struct {
