@@ -36,7 +36,7 @@ func buildBreadthFirst(r *request) (*schedule.Schedule, error) {
 		case collective.AllGather, collective.ReduceScatter, collective.AllReduce:
 			ch = r.levels(r.joinedTrees(out[i], in[i])).Channels[0]
 		default: // blocks that only have to get to one place
-			ch = r.alongPaths(r.deliver(out[i], in[i]), 1).Channels[0]
+			ch = r.outOfStep(r.alongPaths(r.deliver(out[i], in[i]), 1)).Channels[0]
 		}
 		s.Channels = append(s.Channels, r.oneByOne(ch))
 	}

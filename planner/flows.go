@@ -29,17 +29,17 @@ func buildFlows(r *request) (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.fewOver(g).schedule(r), nil
+	return r.sendFlow(inFewPaths, r.fewOver(g)), nil
 }
 
 // fewOver is a flow on few paths.
 func (r *request) fewOver(g *flowGraph) *flow {
-	return r.onceFlow(inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() })
+	return onceFlow(r, inFewPaths, func() *flow { return r.spreadOver(g).inFewPaths() })
 }
 
 // spreadOver routes all data over links.
 func (r *request) spreadOver(g *flowGraph) *flow {
-	return r.onceFlow(spread, func() *flow {
+	return onceFlow(r, spread, func() *flow {
 		return spreadFlow(g, demands(r.spec))
 	})
 }
@@ -53,8 +53,8 @@ const (
 	inShortPaths
 )
 
-// onceFlow makes flows of equal shares once for each topology.
-func (r *request) onceFlow(stage flowStage, make func() *flow) *flow {
+// onceFlow makes flows of equal shares, and what follows from them, once for each topology.
+func onceFlow[T any](r *request, stage flowStage, make func() T) T {
 	if r.spec.Counts != nil {
 		return make()
 	}

@@ -64,7 +64,7 @@ func (r *request) flowsOverRails() (*schedule.Schedule, error) {
 		slices.SortStableFunc(paths, slices.Compare[[]int32])
 		messages = appendMessages(messages, int32(src), int32(dst), paths)
 	})
-	return r.alongPaths(messages, units), nil
+	return r.outOfStep(r.alongPaths(messages, units)), nil
 }
 
 // overRails is the path of a unit: inside the node to the rail that it leaves by, across,

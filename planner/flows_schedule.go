@@ -9,14 +9,26 @@ import (
 	"railyard/planner/pack"
 )
 
-// schedule sends all units along their paths.
-func (f *flow) schedule(r *request) *schedule.Schedule {
-	messages := f.messages(r.spec.Ranks)
-	if r.spec.Kind == collective.Gather {
-		endTogether(messages)
-	}
-	s := r.alongPaths(messages, f.units)
-	s.Paths = r.pathsOf(f.switchPaths().Paths(r.t))
+// sentFlow is a flow as ranks send it: in a channel of so many messages a slice, over these paths.
+type sentFlow struct {
+	channel  schedule.Channel
+	messages int
+	paths    []schedule.Path
+}
+
+// sendFlow sends all units of a flow along their paths, as is worked out once for all pipelines.
+func (r *request) sendFlow(stage flowStage, f *flow) *schedule.Schedule {
+	x := onceFlow(r, stage, func() *sentFlow {
+		messages := f.messages(r.spec.Ranks)
+		if r.spec.Kind == collective.Gather {
+			endTogether(messages)
+		}
+		x := &sentFlow{paths: r.pathsOf(f.switchPaths().Paths(r.t))}
+		x.channel, x.messages = r.alongPaths(messages, f.units)
+		return x
+	})
+	s := r.outOfStep(x.channel, x.messages)
+	s.Paths = x.paths
 	return s
 }
 
@@ -62,15 +74,16 @@ func startLate(messages []pathMessage, hops []int) {
 	}
 }
 
-// alongPaths makes a phase of the hops with the same number. Units on their way lie in
+// alongPaths makes a phase of the hops with the same number, and counts the messages. Units on their way lie in
 // scratch, each in a place of its own.
-func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedule {
+func (r *request) alongPaths(messages []pathMessage, units int) (ch schedule.Channel, sent int) {
 	n, hops := r.spec.Ranks, 0
 	for i := range messages {
 		hops = max(hops, len(messages[i].path)-1)
+		sent += len(messages[i].path) - 1
 	}
 	sends, recvs := r.pathPrograms(messages, units, hops)
-	ch := schedule.Channel{Share: 1, Slices: r.slices(), Chunks: r.chunksFor(n) * units}
+	ch = schedule.Channel{Share: 1, Slices: 1, Chunks: r.chunksFor(n) * units}
 	for h := range hops {
 		programs := make([]schedule.Program, n)
 		for v := range programs {
@@ -85,11 +98,7 @@ func (r *request) alongPaths(messages []pathMessage, units int) *schedule.Schedu
 		ch.Phases = append(ch.Phases, schedule.Phase{Gen: schedule.GenOps, Op: r.spec.Kind, Src: schedule.Input, Acc: schedule.Scratch,
 			Dst: schedule.Output, Ops: programs})
 	}
-	sent := 0
-	for i := range messages {
-		sent += len(messages[i].path) - 1
-	}
-	return of(outOfStep(ch, sent, r.o.Budget.part(ofChannels))...)
+	return ch, sent
 }
 
 const (
@@ -97,21 +106,20 @@ const (
 	leastOutOfStep = 16 // slices: fewer are for messages that wait for latencies
 )
 
-// outOfStep makes channels of a pipeline whose ranks send so many messages a slice, and so many at most in all, each in one slice more
-// than the one before. In one channel, links stand idle where their ranks wait for what others receive in the same phase, and again
-// so in each slice; of
-// several that are not in step, one takes what another leaves.
-func outOfStep(ch schedule.Channel, messages, most int) []schedule.Channel {
-	out := []schedule.Channel{ch}
-	if len(ch.Phases) < 2 || ch.Slices < leastOutOfStep {
-		return out
+// outOfStep makes channels of a pipeline whose ranks send so many messages a slice, each in one slice more than the one before, as far as
+// there may be as many. In one channel, links stand idle where their ranks wait for what others receive in the same phase, and again so in
+// each slice; of several that are not in step, one takes what another leaves.
+func (r *request) outOfStep(ch schedule.Channel, messages int) *schedule.Schedule {
+	ch.Slices = r.slices()
+	out, most := []schedule.Channel{ch}, 1
+	if len(ch.Phases) > 1 && ch.Slices >= leastOutOfStep {
+		most = min(mostOutOfStep, r.o.Budget.part(ofChannels)/max(1, messages*ch.Slices))
 	}
-	for len(out) < min(mostOutOfStep, most/max(1, messages*ch.Slices)) {
-		next := out[len(out)-1]
-		next.Slices++
-		out = append(out, next)
+	for len(out) < most {
+		ch.Slices++
+		out = append(out, ch)
 	}
-	return out
+	return of(out...)
 }
 
 // pathPrograms are the sends and receives by hop and rank, in the order of units.

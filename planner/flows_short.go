@@ -18,12 +18,12 @@ func buildShortFlows(r *request) (*schedule.Schedule, error) {
 	if short == nil {
 		return nil, notApplicable("no path of flows has fewer links")
 	}
-	return short.schedule(r), nil
+	return r.sendFlow(inShortPaths, short), nil
 }
 
 // shortOver is a flow on paths of fewer links; nil: there are none.
 func (r *request) shortOver(g *flowGraph) *flow {
-	return r.onceFlow(inShortPaths, func() *flow {
+	return onceFlow(r, inShortPaths, func() *flow {
 		f := r.spreadOver(g).copied()
 		if !f.shorten() {
 			return nil
