@@ -8,19 +8,42 @@ import (
 // servers are hosts on a network: GPUs behind one or two PCIe switches, joined by bridges, links, switches or nothing else, and adapters on
 // these switches, which need not be as many as GPUs, on one network, on rails or on planes.
 func (g *graph) servers(n int) {
-	of := []int{1, 2, 4, 5, 8}[g.rng.IntN(5)]
+	of := g.oneOf(1, 2, 4, 5, 8)
 	hosts := max(2, min(n, 48)/of)
+	host, adapters := g.host("host", of)
+	rails := []string{"", fmt.Sprintf("    rails: %d\n", adapters)}[g.rng.IntN(2)]
+	g.network("templates:\n"+host, fmt.Sprintf("{template: host, count: %d}", hosts), rails, []string{"", ", planes: 2"}[g.rng.IntN(2)])
+}
+
+// unlikeServers are hosts of two kinds on one network, on one switch or on leaves that share spines.
+func (g *graph) unlikeServers(n int) {
+	var hosts, nodes []string
+	for _, name := range []string{"old", "new"} {
+		of := g.oneOf(1, 2, 4, 8)
+		host, _ := g.host(name, of)
+		hosts, nodes = append(hosts, host), append(nodes, fmt.Sprintf("{template: %s, name: %s, count: %d}", name, name, max(1, min(n, 48)/2/of)))
+	}
+	leaves := []string{"", ", group: 2, oversubscription: 2}, {kind: spine, model: spine"}[g.rng.IntN(2)]
+	g.network("templates:\n"+strings.Join(hosts, ""), strings.Join(nodes, ", "), "", leaves)
+}
+
+func (g *graph) oneOf(list ...int) int { return list[g.rng.IntN(len(list))] }
+
+// network joins the adapters of nodes.
+func (g *graph) network(templates, nodes, rails, leaves string) {
+	g.hosts = fmt.Sprintf(`%snodes: [%s]
+fabrics:
+  - name: network
+    endpoints: nic
+    class: net
+%s    levels: [{kind: leaf, model: leaf%s}]
+`, templates, nodes, rails, leaves)
+}
+
+// host is the template of one with so many GPUs, and how many adapters it has.
+func (g *graph) host(name string, of int) (text string, adapters int) {
 	switches := 1 + g.rng.IntN(min(of, 2))
-	adapters := []int{1, switches, of, min(of, 3)}[g.rng.IntN(4)]
-	var b strings.Builder
-	fmt.Fprintf(&b, `templates:
-  host:
-    devices:
-      - {id: "gpu[0-%d]", kind: gpu}
-      - {id: cpu, kind: cpu}
-      - {id: "plx[0-%d]", kind: pcie_switch}
-      - {id: "nic[0-%d]", kind: nic}
-`, of-1, switches-1, adapters-1)
+	adapters = g.oneOf(1, switches, of, min(of, 3))
 	inside := &graph{rng: g.rng, devices: &strings.Builder{}, links: &strings.Builder{}}
 	inside.devices.WriteByte('\n') // the GPUs are there
 	for s := range switches {
@@ -32,22 +55,19 @@ func (g *graph) servers(n int) {
 	for i := range adapters {
 		inside.join(fmt.Sprintf("nic%d", i), fmt.Sprintf("plx%d", i*switches/adapters), 32)
 	}
-	pcie := inside.links.String()
+	pcie := strings.ReplaceAll(inside.links.String(), "class: c", "class: pcie")
 	inside.links = &strings.Builder{}
 	inside.scaleUp(of)
-	b.WriteString(strings.ReplaceAll(strings.TrimPrefix(inside.devices.String(), "\n"), "  - ", "      - "))
-	b.WriteString("    links:\n")
-	b.WriteString(strings.ReplaceAll(strings.ReplaceAll(pcie, "class: c", "class: pcie"), "  - ", "      - "))
-	b.WriteString(strings.ReplaceAll(inside.links.String(), "  - ", "      - "))
-	rails := []string{"", fmt.Sprintf("    rails: %d\n", adapters)}[g.rng.IntN(2)]
-	fmt.Fprintf(&b, `nodes: [{template: host, count: %d}]
-fabrics:
-  - name: network
-    endpoints: nic
-    class: net
-%s    levels: [{kind: leaf, model: leaf%s}]
-`, hosts, rails, []string{"", ", planes: 2"}[g.rng.IntN(2)])
-	g.hosts = b.String()
+	indented := func(s string) string { return strings.ReplaceAll(s, "  - ", "      - ") }
+	return fmt.Sprintf(`  %s:
+    devices:
+      - {id: "gpu[0-%d]", kind: gpu}
+      - {id: cpu, kind: cpu}
+      - {id: "plx[0-%d]", kind: pcie_switch}
+      - {id: "nic[0-%d]", kind: nic}
+%s    links:
+%s`, name, of-1, switches-1, adapters-1, indented(strings.TrimPrefix(inside.devices.String(), "\n")),
+		indented(pcie+inside.links.String())), adapters
 }
 
 // scaleUp joins the GPUs of a host.

@@ -41,6 +41,7 @@ var (
 		whole("unlike ways", func(g *graph, n int) { g.twoWays(min(n, 48)) }),
 		whole("boxes", func(g *graph, n int) { g.boxes(max(2, n/8), 8, 4*g.rate(), 1+g.rng.IntN(2), g.rate()) }),
 		whole("servers", (*graph).servers),
+		whole("unlike servers", (*graph).unlikeServers),
 	}
 	// flatBoxes are of 128 GPUs in one graph, as of DGX H100 on rails and of DGX-2.
 	flatBoxes = []family{
@@ -60,7 +61,7 @@ func Families() (names []string) {
 // Unseen is a graph of a family, which no algorithm was made for: random direct links of like and of unlike rates; planes of switches
 // with a rate for each link; switches and links between the same GPUs; groups on switches of which each has a link to each
 // other group; boxes of switches behind switches; links of which some are lost one way; two kinds of GPUs that a slow
-// switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way; hosts on a network. The same
+// switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way; hosts on a network, of one kind and of two. The same
 // seed gives the same graph.
 func Unseen(name string, seed int64) *topology.Topology {
 	all := slices.Concat(unseen, flatBoxes)
@@ -91,7 +92,9 @@ classes:
   c: {medium: nvlink, rate: 1GB/s, latency: 500ns, source: random, date: 2026-11-23}
   pcie: {medium: pcie, rate: 1GB/s, latency: 500ns, source: random, date: 2026-12-01}
   net: {medium: network, rate: 12500MB/s, latency: 2us, source: random, date: 2026-12-01}
-models: {leaf: {kind: leaf, ports: 1024, source: random, date: 2026-12-01}}
+models:
+  leaf: {kind: leaf, ports: 1024, source: random, date: 2026-12-01}
+  spine: {kind: spine, ports: 1024, source: random, date: 2026-12-01}
 %s`, name, seed, cmp.Or(g.hosts, fmt.Sprintf("devices:\n%slinks:\n%s", g.devices, g.links)))
 	t, err := topology.Parse(name, []byte(text), nil, topology.Options{})
 	if err != nil {
