@@ -29,9 +29,9 @@ var pipelined, deep = []int{1, 4, 16, 64}, []int{1, 4, 16, 64, 256}
 // pieces, which overlap better.
 func packedDepths(r *request) []int { return r.treeStages(r.allTrees()) }
 
-// fewDepths: where very many pieces are worth it, so are more parts.
+// fewDepths: where many pieces are worth it, so are more parts.
 func fewDepths(r *request) []int {
-	return slices.DeleteFunc(r.treeStages(r.fewTrees()), func(n int) bool { return n > 64 })
+	return slices.DeleteFunc(r.treeStages(r.fewTrees()), func(n int) bool { return n > 16 })
 }
 
 func (r *request) treeStages(x *treeSet) []int {

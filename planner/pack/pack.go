@@ -146,37 +146,33 @@ const mostExact = 80_000
 // choose among these: trees are settled first, and packed as well where even shares could reach the bound, as over equal planes,
 // since packed trees may be lower and load all planes alike.
 func (s *search) exactly(pack packer) (failed error) {
-	settle := func() error {
-		if s.best != nil && PerRoot(s.kind) && s.g.Ranks*s.g.Ranks > mostSettled {
-			return nil // one unit of each root is too many messages already
-		}
-		return s.settle(s.arcsOfUse())
-	}
-	both := false
-	tries := []func() error{settle}
+	both, first := false, false
+	var packed func() error
 	if size := s.g.Ranks * (len(s.near()) + len(s.far())); size <= mostExact {
 		g, unit, err := s.evenly()
 		if err != nil {
 			return err
 		}
-		tries = append(tries, func() error { return s.inParts(s.forward(g), pack) })
+		packed = func() error { return s.inParts(s.forward(g), pack) }
 		choices := s.g.t != nil && ScaleUp(s.g.t).Choices()
-		if s.g.Direct() || !choices && (!PerRoot(s.kind) || size <= mostExact/4) {
-			slices.Reverse(tries)
-		}
+		first = s.g.Direct() || !choices && (!PerRoot(s.kind) || size <= mostExact/4)
 		if choices && !s.g.Direct() {
 			even, err := BoundFor(g, s.kind, s.root)
 			both = err == nil && even.Rate.Float()*unit >= nearEnough*s.bound.Rate.Float()
 		}
 	}
-	if s.kind == collective.AllReduce && !s.g.symmetric() {
-		out := s.arcs()
-		tries = append(tries, func() error { return s.settle(out, out.back()) })
+	tries := s.settlings()
+	switch {
+	case packed == nil:
+	case first:
+		tries = slices.Insert(tries, 0, packed)
+	default:
+		tries = append(tries, packed)
 	}
 	for _, try := range tries {
 		if err := try(); s.best == nil {
 			failed = err
-		} else if s.best.Share >= nearEnough && !both {
+		} else if s.reached() >= nearEnough && !both {
 			return nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // L. McMurchie, C. Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", 1995: what was too full in rounds
 // before stays dearer, or else units that share it would each wait for another to leave.
 // Deviation: whole units, taken off and grown anew as Prim's trees are (1957), with shortest paths for edges (Dijkstra 1959), since a
-// tree makes what its hops share dearer.
+// tree makes what its hops share dearer; or the cheapest arborescence at the prices before it (see cheapestTree).
 type settling struct {
 	*arcs         // along which the tree that grows goes
 	ways  []*arcs // along which each unit has a tree: one, or of an all-reduce those along which it is summed up and spread
@@ -44,6 +44,9 @@ type settling struct {
 	cost  []float64
 	by    []int32               // the last arc of that path
 	front heap.Indexed[float64] // of what is to be looked at: places, by what the path there costs
+
+	directed bool // trees are the cheapest arborescences, not grown by the cheapest rank
+	cheapest cheapest
 }
 
 // dear is what a unit that takes a resource for a time makes it cost, while no load changes; nothing is known of no time.
@@ -170,7 +173,7 @@ func (x *settling) grow(least float64) error {
 		if x.low {
 			x.first = (x.units[i].root + int32(i)) % int32(x.ways[0].ranks)
 		}
-		u, err := x.cheapest(x.units[i].root)
+		u, err := x.least(x.units[i].root)
 		if err != nil {
 			return err
 		}
@@ -204,8 +207,8 @@ func (x *settling) height() (most int32) {
 	return most
 }
 
-// cheapest is a unit grown from the root, of those tried, from which that costs the least.
-func (x *settling) cheapest(root int32) (best unit, err error) {
+// least is a unit grown from the root, of those tried, from which that costs the least.
+func (x *settling) least(root int32) (best unit, err error) {
 	least := math.Inf(1)
 	for range x.roots {
 		u := unit{root: root}
@@ -279,10 +282,15 @@ func (x *settling) price(a *arc, depth int32) float64 {
 		c += d.cost
 		time = max(time, t.time)
 	}
-	if c += x.near * time * float64(1+depth); depth >= x.limit {
-		c += tooHigh
+	return c + x.near*time + x.farther(time, depth)
+}
+
+// farther is what is dearer about a hop of such a time at a depth than at the root.
+func (x *settling) farther(time float64, depth int32) float64 {
+	if depth >= x.limit {
+		return x.near*time*float64(depth) + tooHigh
 	}
-	return c
+	return x.near * time * float64(depth)
 }
 
 func (x *settling) dearer(t taken) dear {
@@ -296,6 +304,9 @@ func (x *settling) dearer(t taken) dear {
 // tree grows by the cheapest rank. What it takes becomes dearer as it grows: a path that has become dearer since it was looked
 // at is looked for anew. Nil where not all are reached.
 func (x *settling) tree(root int32) *grown {
+	if x.directed {
+		return x.cheapestTree(root)
+	}
 	t := &grown{make([]int32, x.ranks), make([][]int32, x.ranks)}
 	for v := range x.in {
 		x.in[v], x.cost[v], x.by[v], x.depth[v] = false, math.Inf(1), -1, 0

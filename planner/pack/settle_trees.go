@@ -12,20 +12,44 @@ import (
 // as there are speeds of links to fit into: beyond, pipelines take too long to simulate.
 const mostSettled, mostShared = 20_000, 4096
 
+// settlings are the ways to settle trees, of which the next are for where those before do not come near the bound. Trees that go one way
+// are also the cheapest arborescences; first where routes alone decide on hops, over networks, where it matters most by which hop a node
+// is entered. Those of an all-reduce may sum up along other links than results take where links are not as fast both ways.
+func (s *search) settlings() []func() error {
+	if s.best != nil && PerRoot(s.kind) && s.g.Ranks*s.g.Ranks > mostSettled {
+		return nil // one unit of each root is too many messages already
+	}
+	a := s.arcsOfUse()
+	grown := func() error { return s.settle(false, a) }
+	switch out := s.arcs(); {
+	case s.kind != collective.AllReduce:
+		tries := []func() error{grown, func() error { return s.settle(true, a) }}
+		if len(s.far()) > 0 {
+			slices.Reverse(tries)
+		}
+		return tries
+	case s.g.symmetric():
+		return []func() error{grown}
+	default:
+		return []func() error{grown, func() error { return s.settle(true, out, out.back()) }}
+	}
+}
+
 // settle considers settled trees in few units, and in more where these do not come near the bound, or, where all data share the trees, may
 // be lower; not where whole units cannot do better than what is known, nor where all rounds, and as much for lower trees, take more work
 // than is left. Those of an all-reduce serve both ways, or, where links are not as fast both ways, others sum up than spread results.
-func (s *search) settle(ways ...*arcs) error {
+func (s *search) settle(directed bool, ways ...*arcs) error {
 	each := 0.0 // what a unit takes in a round
 	for _, units := range s.units(ways[0]) {
 		if s.best != nil && (s.left <= 0 || 2*settleRounds*float64(units)*each > float64(s.left)) {
 			break
 		}
 		least, whole := float64(units)/s.bound.Rate.Float(), s.whole(ways[0], units)
-		if s.best != nil && whole > 0 && least/whole < s.best.Share*(1-1e-9) {
+		if whole > 0 && least/whole < s.reached()*(1-1e-9) {
 			continue
 		}
 		x := newSettling(ways, s.rootsOf(units))
+		x.directed = directed
 		if len(ways) > 1 {
 			x.anyRoot(s.g.Ranks, 10*fullEffort)
 		}
@@ -39,7 +63,7 @@ func (s *search) settle(ways ...*arcs) error {
 		}
 		s.left -= x.looked
 		lower := p.Share > nearEnough && units < fewParts && !PerRoot(s.kind)
-		if s.best != nil && s.best.Share > nearEnough && !lower {
+		if s.reached() > nearEnough && !lower {
 			break
 		}
 	}
@@ -79,12 +103,8 @@ func (a *arcs) takesIn(list []int32, units int) (busiest float64) {
 // units are in how many units of the data of a root, or of all, trees are settled: in few first, since messages are larger then, and
 // in more; those as well of which the most fits on links.
 func (s *search) units(a *arcs) (out []int) {
-	n := s.g.Ranks
-	few, most := fewParts, max(mostUnits, mostShared/n)
-	if PerRoot(s.kind) {
-		most = max(1, min(mostUnits, mostSettled/(n*n)))
-		few = min(few, most)
-	}
+	most := s.mostUnits()
+	few := min(fewParts, most)
 	out = []int{s.fitting(a, few), s.fitting(a, most), most}
 	for n := 1; n < most; n *= 2 {
 		out = append(out, n)
@@ -93,8 +113,27 @@ func (s *search) units(a *arcs) (out []int) {
 	return slices.Compact(out)
 }
 
-// mostUnits is in how many units trees are settled at most, where those of more would have many messages.
-const mostUnits = 32
+// ofManyRanks is in how many units trees are settled at most where those of more would have many messages.
+const ofManyRanks = 32
+
+// reached is the share of the bound of the best trees so far in no more parts than settled trees may have, which can be played in many
+// slices.
+func (s *search) reached() (best float64) {
+	for _, p := range s.kept {
+		if p.K <= int64(s.mostUnits()) {
+			best = max(best, p.Share)
+		}
+	}
+	return best
+}
+
+func (s *search) mostUnits() int {
+	n := s.g.Ranks
+	if PerRoot(s.kind) {
+		return max(1, min(ofManyRanks, mostSettled/(n*n)))
+	}
+	return max(ofManyRanks, mostShared/n)
+}
 
 // fitting is the least number of units, up to one, of which what fits on arcs leaves next to nothing of them unused at the rate of
 // the bound; else that which leaves the least.

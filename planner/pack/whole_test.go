@@ -54,7 +54,7 @@ func TestUnitsThatCannotDoBetter(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := s.arcsOfUse()
-		if err := s.settle(a); err != nil {
+		if err := s.settle(false, a); err != nil {
 			t.Fatal(err)
 		}
 		best, looked := 0.0, 0
