@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/model/collective"
 	"railyard/model/topology"
@@ -18,7 +19,9 @@ type exactBound struct {
 	known bool
 	rate  float64 // bytes/s of the whole buffer; 0 where there is no bound
 	cut   string
-	note  string // why there is none
+	note  string  // why there is none
+	trees float64 // bytes/s of the whole buffer by the trees that data take (see pack.TreesBound); 0: not known, or no bound
+	asked bool    // for that
 }
 
 // tighten replaces a bound that a plan does not reach by the exact one, where that is
@@ -39,10 +42,39 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 	if x.rate == 0 {
 		return
 	}
-	if t := units.Time(float64(size) / x.rate * 1e12 * (1 - 1e-12)); t > b.Time && t <= planned {
-		b.Time, b.Cut = t, x.cut
+	x.raise(b, x.rate, x.cut, planned, size)
+	if float64(b.Time) >= nearBound*float64(planned) {
+		return
+	}
+	if !x.asked {
+		x.asked = true
+		x.findTrees()
+	}
+	x.raise(b, x.trees, "by whatever trees data go along routes, what these share is full", planned, size)
+}
+
+// nearBound is the share of a bound from which on no closer one is looked for.
+const nearBound = 0.98
+
+// raise makes a bound that of a rate, where that is larger and the plan does not beat it.
+func (x *exactBound) raise(b *collective.Bound, rate float64, cut string, planned units.Time, size units.Bytes) {
+	if rate == 0 {
+		return
+	}
+	if t := units.Time(float64(size) / rate * 1e12 * (1 - 1e-12)); t > b.Time && t <= planned {
+		b.Time, b.Cut = t, cut
 	}
 }
+
+func (x *exactBound) findTrees() {
+	multicast, reduction := x.t.InNetwork(nil)
+	if slices.Contains(dense, x.spec.Kind) && !multicast && !reduction && x.spec.Ranks <= maxTreesBound {
+		x.trees = pack.TreesBound(x.t, x.spec.Kind, x.spec.Root)
+	}
+}
+
+// maxTreesBound is up to how many ranks trees' prices are looked for, all of whose pairs have routes.
+const maxTreesBound = 128
 
 // limits are what no plan beats: on a machine, and on the same without its slow parts, as plans may go other ways then.
 type limits []limit

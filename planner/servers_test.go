@@ -10,13 +10,13 @@ import (
 )
 
 // Hosts whose GPUs are joined by bridges, links or switches, or in part, and whose adapters are not as many as GPUs: trees and paths go along
-// what routes take, over both of two adapters, and through neighbours whose ways have room. Shares are docs/evidence/unseen-graphs.md's; before,
-// they were 77, 67 and 83 %.
+// what routes take, over both of two adapters, and through neighbours whose ways have room, and enter nodes by ranks that can pass data on.
+// Shares are docs/evidence/unseen-graphs.md's; before, they were 77, 67, 83 and 87 %.
 func TestServers(t *testing.T) {
 	for _, c := range []struct {
 		seed int64
 		kind collective.Kind
-	}{{15217, collective.Gather}, {15297, collective.Broadcast}, {15249, collective.AllToAll}} {
+	}{{15217, collective.Gather}, {15297, collective.Broadcast}, {15249, collective.AllToAll}, {16303, collective.AllGather}} {
 		if share := shareOnServers(t, c.seed, c.kind); share < 0.99 {
 			t.Errorf("servers %d, %v: %.1f %% of the bound", c.seed, c.kind, 100*share)
 		}
@@ -25,14 +25,14 @@ func TestServers(t *testing.T) {
 		return
 	}
 	sum, worst, count := 0.0, 1.0, 0.0
-	for _, seed := range []int64{15217, 15224, 15246, 15249, 15297} {
+	for _, seed := range []int64{15217, 15224, 15246, 15249, 15297, 15301, 15307} {
 		for _, kind := range []collective.Kind{collective.AllGather, collective.AllReduce, collective.Broadcast, collective.AllToAll,
 			collective.Gather, collective.Scatter} {
 			share := shareOnServers(t, seed, kind)
 			sum, worst, count = sum+share, min(worst, share), count+1
 		}
 	}
-	if sum/count < 0.97 || worst < 0.83 {
+	if sum/count < 0.98 || worst < 0.89 {
 		t.Errorf("%.1f %% of the bound in the mean, at least %.1f %%", 100*sum/count, 100*worst)
 	}
 }

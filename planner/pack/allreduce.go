@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"railyard/internal/maxflow"
+	"railyard/model/collective"
 	"railyard/model/symmetry"
 	"railyard/model/units"
 )
@@ -24,7 +25,7 @@ import (
 // tree only once, up one direction and down the other, and so many fit (Nash-Williams
 // and Tutte, 1961). The least of all partitions is found by a greedy algorithm, a flow
 // for each rank (Cunningham, 1985), and Newton's method on the rate. Over direct links that are not as fast both ways, pairs of
-// trees say more (see directedBound).
+// trees say more (see treesBound).
 func AllReduceBound(g *Graph) (Result, error) {
 	if g.Ranks < 2 {
 		return Bound(g)
@@ -43,7 +44,11 @@ func AllReduceBound(g *Graph) (Result, error) {
 		}
 	}
 	if g.Direct() && !g.symmetric() && best.Rate.Num > 0 {
-		if x := directedBound(g); x.Cmp(best.Rate) < 0 {
+		a := newArcs(g.Ranks)
+		for i, e := range g.Edges {
+			a.add(e.From, e.To, []taken{{int32(i), 1 / float64(e.Cap)}})
+		}
+		if x := fraction(int64(math.Ceil(treesBound(a, collective.AllReduce, 0))), 1); x.Num > 0 && x.Cmp(best.Rate) < 0 {
 			best = Result{Rate: x, Cut: "sums along the cheapest trees to a rank, and results along those from it, fill all links"}
 		}
 	}

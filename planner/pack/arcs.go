@@ -48,8 +48,14 @@ func newArcs(ranks int) *arcs {
 	return &arcs{ranks: ranks, out: make([][]int32, ranks), in: make([][]int32, ranks), down: true}
 }
 
-// arcs are those of a search's graph.
-func (s *search) arcs() *arcs {
+// arcs are those of a search's graph that trees may take.
+func (s *search) arcs() *arcs { return s.arcsAnd(s.far()) }
+
+// allArcs are those that any schedule may take.
+func (s *search) allArcs() *arcs { return s.arcsAnd(s.anyFar()) }
+
+// arcsAnd are links, and transfers over what routes alone decide on.
+func (s *search) arcsAnd(far []transfer) *arcs {
 	a := newArcs(s.g.Ranks)
 	links := s.g.Edges
 	if s.g.t != nil {
@@ -59,11 +65,7 @@ func (s *search) arcs() *arcs {
 	for i, e := range links {
 		a.add(e.From, e.To, []taken{{int32(i), 1 / float64(e.Cap)}})
 	}
-	if s.g.t == nil {
-		return a
-	}
 	first := int32(a.resources)
-	far := s.far()
 	for i, takes := range s.condense(far) {
 		for j := range takes {
 			takes[j].resource += first

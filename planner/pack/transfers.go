@@ -90,8 +90,30 @@ func (s *search) near() (list []transfer) {
 	return list
 }
 
-// far are the useful transfers that routes alone decide on. Over the network, of all from a rank to the ranks of another node,
-// and of all from those to it, only the shortest.
+// anyFar are the transfers that routes alone decide on.
+func (s *search) anyFar() (list []transfer) {
+	if s.g.t == nil {
+		return nil
+	}
+	joined := map[[2]int32]bool{}
+	for _, t := range s.near() {
+		joined[[2]int32{t.u, t.v}] = true
+	}
+	for u := range int32(s.g.Ranks) {
+		for v := range int32(s.g.Ranks) {
+			if v == u || joined[[2]int32{u, v}] {
+				continue
+			}
+			if pieces, err := s.routes.of(u, v); err == nil { // else only through other ranks, or over PCIe that does not count
+				list = append(list, transfer{u, v, pieces})
+			}
+		}
+	}
+	return list
+}
+
+// far are the useful ones of these: over the network, of all from a rank to the ranks of another node, and of all from those to it, the
+// shortest.
 func (s *search) far() []transfer {
 	if s.g.t == nil {
 		return nil
@@ -104,30 +126,17 @@ func (s *search) far() []transfer {
 	ways := func(t *transfer) []way {
 		return []way{{int(t.u), s.g.t.NodeOf(int(t.v)), true}, {int(t.v), s.g.t.NodeOf(int(t.u)), false}}
 	}
-	joined := map[[2]int32]bool{}
 	for _, t := range s.near() {
-		joined[[2]int32{t.u, t.v}] = true
 		for _, w := range ways(&t) {
 			shortest[w] = 1
 		}
 	}
-	var list []transfer
-	for u := range int32(s.g.Ranks) {
-		for v := range int32(s.g.Ranks) {
-			if v == u || joined[[2]int32{u, v}] {
-				continue
+	list := s.anyFar()
+	for i := range list {
+		for _, w := range ways(&list[i]) {
+			if have, ok := shortest[w]; !ok || list[i].hops() < have {
+				shortest[w] = list[i].hops()
 			}
-			pieces, err := s.routes.of(u, v)
-			if err != nil {
-				continue // only through other ranks, or over PCIe that does not count
-			}
-			t := transfer{u, v, pieces}
-			for _, w := range ways(&t) {
-				if have, ok := shortest[w]; !ok || t.hops() < have {
-					shortest[w] = t.hops()
-				}
-			}
-			list = append(list, t)
 		}
 	}
 	return slices.DeleteFunc(list, func(t transfer) bool {

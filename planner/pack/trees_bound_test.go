@@ -4,8 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"railyard/internal/gen"
 	"railyard/internal/heap"
 	"railyard/internal/long"
+	"railyard/model/collective"
 )
 
 // leastGossip is what messages cost at least with which everybody learns what all know, whatever they carry: Dijkstra's
@@ -44,22 +46,45 @@ func TestGossipTakesTwoTrees(t *testing.T) {
 	for seed := range long.Or[uint64](60, 3000) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		n := 3 + rng.IntN(2)
-		g := &Graph{Ranks: n, Vertices: n}
+		a := newArcs(n)
 		for u := range int32(n) {
 			for v := range int32(n) {
 				if v == (u+1)%int32(n) || u != v && rng.IntN(3) > 0 {
-					g.Edges = append(g.Edges, Edge{u, v, 1})
+					a.add(u, v, []taken{{int32(len(a.list)), 1}})
 				}
 			}
 		}
-		b := newTwoTrees(g)
-		for i := range b.length {
-			b.length[i] = float64(rng.IntN(12))
-			b.out[i].cost = b.length[i]
+		b := newPricedTrees(a, collective.AllReduce, 0)
+		var edges []branch
+		for i, x := range a.list {
+			b.weight[i] = float64(rng.IntN(12))
+			edges = append(edges, branch{x.from, x.to, b.weight[i]})
 		}
-		trees, _ := b.cheapest()
-		if gossip := leastGossip(n, b.out); gossip < trees {
+		if gossip, trees := leastGossip(n, edges), b.cheapest(); gossip < trees {
 			t.Errorf("seed %d: %d ranks learn all by messages of %v, trees take %v", seed, n, gossip, trees)
+		}
+	}
+}
+
+// No packing of trees along the same arcs beats the bound, and settled ones come near it where hosts and adapters are shared.
+func TestTreesBound(t *testing.T) {
+	for _, c := range []struct {
+		seed   int64
+		kind   collective.Kind
+		enough float64
+	}{{16204, collective.AllGather, 0.98}, {16204, collective.AllReduce, 0.97}, {16301, collective.Reduce, 0.97}, {16303, collective.AllReduce, 0.97}} {
+		topo := gen.Unseen("servers", c.seed)
+		p, err := ForTopology(topo, c.kind, 0, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rate := p.Rate.Float()
+		if PerRoot(c.kind) {
+			rate *= float64(topo.NumRanks())
+		}
+		bound := TreesBound(topo, c.kind, 0)
+		if share := rate / bound; share > 1 || share < c.enough {
+			t.Errorf("%s, %v: trees reach %.1f %% of the bound of trees (%v)", topo.Name(), c.kind, 100*share, p.Method)
 		}
 	}
 }
