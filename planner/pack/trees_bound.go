@@ -8,11 +8,11 @@ import (
 	"railyard/model/topology"
 )
 
-// treesBound is a rate, in bytes/s for each root or of the whole buffer, that no schedule of a collective beats along arcs; 0 where these do
-// not join all ranks. The data of a root take a tree from it, or to it, or messages that cost at least as much; what is summed up and spread
-// to all, one to some rank and one from there (see TestGossipTakesTwoTrees). So for any prices of resources, the trees that cost the least,
-// times the rate, are worth no more than all resources together. Prices grow where the cheapest trees crowd, which approaches the
-// optimum of packing trees, until the best of them are within 0.2 % of it, or a budget of work ends.
+// treesBound is a rate, in bytes/s for each root or of the whole buffer, that no schedule of a collective beats along arcs; 0 where these
+// do not join all ranks. The data of a root take a tree from it, or to it, or messages that cost at least as much; what is summed up and
+// spread to all, one to some rank and one from there (see TestGossipTakesTwoTrees). So for any prices of resources, the trees that cost
+// the least, times the rate, are worth no more than all resources together. Prices grow where the cheapest trees crowd, which approaches
+// the optimum of packing trees, until the best of them are within 0.2 % of it, or a budget of work ends.
 //
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
 func treesBound(a *arcs, kind collective.Kind, root int32) float64 {
@@ -150,9 +150,9 @@ func (b *pricedTrees) take(root int32) (cost float64) {
 	return cost
 }
 
-// TreesBound is a rate of the whole buffer, in bytes/s, that no schedule of a collective beats along what routes take, with all that it keeps
-// busy; 0 where there is none. Closer than BoundFor where hosts and adapters are shared, which ranks cannot choose as graphs let them. It
-// does not hold where switches combine or multiply data.
+// TreesBound is a rate of the whole buffer, in bytes/s, that no schedule of a collective beats along what routes take, with all that it
+// keeps busy; 0 where there is none. Closer than BoundFor where hosts and adapters are shared, which ranks cannot choose as graphs let
+// them. It does not hold where switches combine or multiply data.
 func TreesBound(t *topology.Topology, kind collective.Kind, root int) float64 {
 	type key struct {
 		kind collective.Kind

@@ -72,7 +72,8 @@ func TestTreesBound(t *testing.T) {
 		seed   int64
 		kind   collective.Kind
 		enough float64
-	}{{16204, collective.AllGather, 0.98}, {16204, collective.AllReduce, 0.97}, {16301, collective.Reduce, 0.97}, {16303, collective.AllReduce, 0.97}} {
+	}{{16204, collective.AllGather, 0.98}, {16204, collective.AllReduce, 0.97}, {16301, collective.Reduce, 0.97},
+		{16303, collective.AllReduce, 0.97}} {
 		topo := gen.Unseen("servers", c.seed)
 		p, err := ForTopology(topo, c.kind, 0, Options{})
 		if err != nil {
