@@ -12,7 +12,8 @@ func (g *graph) servers(n int) {
 	hosts := max(2, min(n, 48)/of)
 	host, adapters := g.host("host", of)
 	rails := []string{"", fmt.Sprintf("    rails: %d\n", adapters)}[g.rng.IntN(2)]
-	g.network("templates:\n"+host, fmt.Sprintf("{template: host, count: %d}", hosts), rails, []string{"", ", planes: 2"}[g.rng.IntN(2)])
+	planes := []string{"", ", planes: 2"}[g.rng.IntN(2)]
+	g.network("templates:\n"+host, fmt.Sprintf("{template: host, count: %d}", hosts), rails, planes)
 }
 
 // unlikeServers are hosts of two kinds on one network, on one switch or on leaves that share spines.
@@ -21,7 +22,8 @@ func (g *graph) unlikeServers(n int) {
 	for _, name := range []string{"old", "new"} {
 		of := g.oneOf(1, 2, 4, 8)
 		host, _ := g.host(name, of)
-		hosts, nodes = append(hosts, host), append(nodes, fmt.Sprintf("{template: %s, name: %s, count: %d}", name, name, max(1, min(n, 48)/2/of)))
+		hosts = append(hosts, host)
+		nodes = append(nodes, fmt.Sprintf("{template: %s, name: %s, count: %d}", name, name, max(1, min(n, 48)/2/of)))
 	}
 	leaves := []string{"", ", group: 2, oversubscription: 2}, {kind: spine, model: spine"}[g.rng.IntN(2)]
 	g.network("templates:\n"+strings.Join(hosts, ""), strings.Join(nodes, ", "), "", leaves)

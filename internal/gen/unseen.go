@@ -61,8 +61,8 @@ func Families() (names []string) {
 // Unseen is a graph of a family, which no algorithm was made for: random direct links of like and of unlike rates; planes of switches
 // with a rate for each link; switches and links between the same GPUs; groups on switches of which each has a link to each
 // other group; boxes of switches behind switches; links of which some are lost one way; two kinds of GPUs that a slow
-// switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way; hosts on a network, of one kind and of
-// two. The same seed gives the same graph.
+// switch joins; a box of switches and links that has lost parts; a ring and more links that lead one way; hosts on a network, of one
+// kind and of two. The same seed gives the same graph.
 func Unseen(name string, seed int64) *topology.Topology {
 	all := slices.Concat(unseen, flatBoxes)
 	at := slices.IndexFunc(all, func(f family) bool { return f.name == name })
