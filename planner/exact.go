@@ -43,7 +43,12 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 		return
 	}
 	x.raise(b, x.rate, x.cut, planned, size)
-	if float64(b.Time) >= nearBound*float64(planned) {
+}
+
+// along replaces a bound that a plan does not come near by that of the trees that data take along routes, where that is larger: of plans
+// that bandwidth decides about, not latencies.
+func (x *exactBound) along(b *collective.Bound, planned units.Time, size units.Bytes) {
+	if share := float64(b.Time) / float64(planned); share >= nearBound || share < farFromBound {
 		return
 	}
 	if !x.asked {
@@ -53,8 +58,8 @@ func (x *exactBound) tighten(b *collective.Bound, planned units.Time, size units
 	x.raise(b, x.trees, "by whatever trees data go along routes, what these share is full", planned, size)
 }
 
-// nearBound is the share of a bound from which on no closer one is looked for.
-const nearBound = 0.98
+// nearBound is the share of a bound from which on no closer one is looked for, and farFromBound that from which on one is.
+const nearBound, farFromBound = 0.98, 0.5
 
 // raise makes a bound that of a rate, where that is larger and the plan does not beat it.
 func (x *exactBound) raise(b *collective.Bound, rate float64, cut string, planned units.Time, size units.Bytes) {
@@ -73,8 +78,8 @@ func (x *exactBound) findTrees() {
 	}
 }
 
-// maxTreesBound is up to how many ranks trees' prices are looked for, all of whose pairs have routes.
-const maxTreesBound = 128
+// maxTreesBound is up to how many ranks trees' prices are looked for: of more, rounds are too few to say much.
+const maxTreesBound = 64
 
 // limits are what no plan beats: on a machine, and on the same without its slow parts, as plans may go other ways then.
 type limits []limit
@@ -115,6 +120,7 @@ func (l limits) least(planned units.Time, size units.Bytes) units.Time {
 func (l limits) beside(planned units.Time, size units.Bytes) (b collective.Bound) {
 	for i := range l {
 		if b = l[i].at(planned, size); b.Time <= planned {
+			l[i].exact.along(&b, planned, size)
 			break
 		}
 	}

@@ -51,9 +51,6 @@ func newArcs(ranks int) *arcs {
 // arcs are those of a search's graph that trees may take.
 func (s *search) arcs() *arcs { return s.arcsAnd(s.far()) }
 
-// allArcs are those that any schedule may take.
-func (s *search) allArcs() *arcs { return s.arcsAnd(s.anyFar()) }
-
 // arcsAnd are links, and transfers over what routes alone decide on.
 func (s *search) arcsAnd(far []transfer) *arcs {
 	a := newArcs(s.g.Ranks)

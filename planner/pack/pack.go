@@ -62,16 +62,20 @@ const mostRanks = 4096
 
 // search keeps the best packing so far, and the best in few parts.
 type search struct {
-	g      *Graph
-	kind   collective.Kind
-	root   int // of a broadcast or a reduce
-	o      Options
-	bound  Result
-	routes *routes
-	best   *Packing
-	few    *Packing
-	kept   []*Packing // see Packing.Fewer
-	left   int        // of the work
+	g       *Graph
+	kind    collective.Kind
+	root    int // of a broadcast or a reduce
+	o       Options
+	bound   Result
+	routes  *routes
+	best    *Packing
+	few     *Packing
+	kept    []*Packing // see Packing.Fewer
+	left    int        // of the work
+	distant struct {   // the useful transfers that routes alone decide on
+		known bool
+		list  []transfer
+	}
 }
 
 func newSearch(g *Graph, kind collective.Kind, root int, o Options, bound Result) *search {

@@ -8,9 +8,7 @@ import (
 // cheapest is what it takes to find one cheapest tree after another.
 type cheapest struct {
 	hopSearch
-	prices []float64 // by arc
-	time   []float64 // by vertex: of the way from there, the sum of what keeps the busiest of each arc
-	queue  []int32
+	time []float64 // by vertex: of the way from there, the sum of what keeps the busiest of each arc
 }
 
 // cheapestTree is that at the prices of now, of which each rank then takes the hop that is the cheapest at the prices that the tree
@@ -97,6 +95,7 @@ func (x *settling) below(t *grown, v int32) (most int32) {
 	if x.limit == math.MaxInt32 {
 		return 0
 	}
+	x.looked += x.ranks
 	for u := range int32(x.ranks) {
 		if d := x.depth[u] - x.depth[v]; d > most && x.behind(t, u, v) {
 			most = d

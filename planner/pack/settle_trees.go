@@ -21,7 +21,7 @@ func (s *search) settlings() []func() error {
 	}
 	a := s.arcsOfUse()
 	grown := func() error { return s.settle(false, a) }
-	switch out := s.arcs(); {
+	switch {
 	case s.kind != collective.AllReduce:
 		tries := []func() error{grown, func() error { return s.settle(true, a) }}
 		if len(s.far()) > 0 {
@@ -31,6 +31,7 @@ func (s *search) settlings() []func() error {
 	case s.g.symmetric():
 		return []func() error{grown}
 	default:
+		out := s.arcs()
 		return []func() error{grown, func() error { return s.settle(true, out, out.back()) }}
 	}
 }

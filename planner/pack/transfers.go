@@ -115,6 +115,13 @@ func (s *search) anyFar() (list []transfer) {
 // far are the useful ones of these: over the network, of all from a rank to the ranks of another node, and of all from those to it, the
 // shortest.
 func (s *search) far() []transfer {
+	if !s.distant.known {
+		s.distant.known, s.distant.list = true, s.shortestFar()
+	}
+	return s.distant.list
+}
+
+func (s *search) shortestFar() []transfer {
 	if s.g.t == nil {
 		return nil
 	}

@@ -12,17 +12,24 @@ import (
 // do not join all ranks. The data of a root take a tree from it, or to it, or messages that cost at least as much; what is summed up and
 // spread to all, one to some rank and one from there (see TestGossipTakesTwoTrees). So for any prices of resources, the trees that cost
 // the least, times the rate, are worth no more than all resources together. Prices grow where the cheapest trees crowd, which approaches
-// the optimum of packing trees, until the best of them are within 0.2 % of it, or a budget of work ends.
+// the optimum of packing trees, until the best of them are within 0.2 % of it, or a budget of work ends: of few ranks.
 //
 // N. Garg, J. Könemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems", 1998.
 func treesBound(a *arcs, kind collective.Kind, root int32) float64 {
+	if a.ranks < 2 || len(a.list) == 0 {
+		return 0
+	}
 	b := newPricedTrees(a, kind, root)
-	best, packed := math.Inf(1), 0.0
+	best, packed, growth := math.Inf(1), 0.0, growthOfPrices
 	for rounds := 1; b.looked < workOfBound && slices.Max(b.weight) < 1e200; rounds++ {
+		before := b.looked
 		clear(b.used)
 		cost := b.cheapest()
 		if math.IsInf(cost, 1) {
 			return 0
+		}
+		if rounds == 2 { // the fewer rounds there can be, the larger steps are; in the first, all roots are looked at
+			growth = max(growth, spreadOfPrices*float64(b.looked-before)/workOfBound)
 		}
 		room, most := 0.0, slices.Max(b.used)
 		for _, w := range b.weight {
@@ -31,9 +38,9 @@ func treesBound(a *arcs, kind collective.Kind, root int32) float64 {
 		best, packed = min(best, room/cost), packed+1/most
 		for i, u := range b.used {
 			b.load[i] += u / most
-			b.weight[i] *= math.Exp(growthOfPrices * u / most)
+			b.weight[i] *= math.Exp(growth * u / most)
 		}
-		if best <= 1.002*packed/slices.Max(b.load) || leastRounds*b.looked > workOfBound*rounds {
+		if best <= 1.002*packed/slices.Max(b.load) || growth > mostGrowth {
 			break
 		}
 	}
@@ -41,9 +48,10 @@ func treesBound(a *arcs, kind collective.Kind, root int32) float64 {
 }
 
 const (
-	workOfBound    = 20_000_000 // in arcs that are looked at: half a second
-	growthOfPrices = 0.05
-	leastRounds    = 50 // that say something about prices: where the work does not suffice for as many, one is enough
+	workOfBound    = 20_000_000 // in arcs that are looked at: a fifth of a second
+	growthOfPrices = 0.05       // by that power of e, what is used the longest in a round is dearer in the next
+	spreadOfPrices = 20         // the same of all rounds, at least, where these are fewer
+	mostGrowth     = 2          // ten rounds: fewer say nothing
 )
 
 // pricedTrees looks for the cheapest trees of a collective, again and again at prices that only grow.
@@ -151,8 +159,9 @@ func (b *pricedTrees) take(root int32) (cost float64) {
 }
 
 // TreesBound is a rate of the whole buffer, in bytes/s, that no schedule of a collective beats along what routes take, with all that it
-// keeps busy; 0 where there is none. Closer than BoundFor where hosts and adapters are shared, which ranks cannot choose as graphs let
-// them. It does not hold where switches combine or multiply data.
+// keeps busy; 0 where there is none, or where links are all there is, of which BoundFor knows. Closer than that where hosts and adapters
+// are shared, which ranks cannot choose as graphs let them. Like that it leaves out PCIe between GPUs of a node that scale-up links join,
+// and it does not hold where switches combine or multiply data.
 func TreesBound(t *topology.Topology, kind collective.Kind, root int) float64 {
 	type key struct {
 		kind collective.Kind
@@ -167,7 +176,11 @@ func TreesBound(t *topology.Topology, kind collective.Kind, root int) float64 {
 		if s.transfers() != nil {
 			return 0
 		}
-		rate := treesBound(s.allArcs(), kind, int32(root))
+		far := s.anyFar()
+		if len(far) == 0 {
+			return 0
+		}
+		rate := treesBound(s.arcsAnd(far), kind, int32(root))
 		if PerRoot(kind) {
 			rate *= float64(g.Ranks)
 		}
