@@ -82,23 +82,12 @@ const fewRanks = 8
 // such (see moves).
 func proven(x *Expander, channel int, inPlace bool, fold bool) (*checker, error) {
 	if fold {
-		if m := x.kinds[channel]; m != nil {
-			if k := newChecker(x, channel, inPlace, m); k.follows() {
-				if err := k.run(); !errors.Is(err, errAsymmetric) {
-					return k, err
-				}
+		for _, y := range []*Expander{x.coarse(channel), x} {
+			if y == nil {
+				continue
 			}
-		}
-		if y := x.coarse(channel); y != nil {
-			if m := findMoves(y, channel, fewRanks); m != nil {
-				if k, err := runOriginals(y, channel, inPlace, m); err == nil && !y.torn { // else errors are told in chunks of the schedule
-					return k, nil
-				}
-			}
-		}
-		if m := findMoves(x, channel, fewRanks); m != nil {
-			if k, err := runOriginals(x, channel, inPlace, m); !errors.Is(err, errAsymmetric) {
-				return k, err
+			if k, err := folded(y, channel, inPlace); !errors.Is(err, errAsymmetric) && (y == x || err == nil && !y.torn) {
+				return k, err // else errors are told in chunks of the schedule
 			}
 		}
 	}
@@ -106,10 +95,21 @@ func proven(x *Expander, channel int, inPlace bool, fold bool) (*checker, error)
 	return k, k.run()
 }
 
+// folded runs the first nodes of kinds, or the originals of moves.
+func folded(x *Expander, channel int, inPlace bool) (*checker, error) {
+	if m := x.kinds[channel]; m != nil {
+		if k := newChecker(x, channel, inPlace, m); k.follows() {
+			return k, k.run()
+		}
+		return nil, errAsymmetric
+	}
+	return runOriginals(x, channel, inPlace, findMoves(x, channel, fewRanks))
+}
+
 // runOriginals runs the originals of all moves, or where those are not followed of the
 // moves along the outer digits.
 func runOriginals(x *Expander, channel int, inPlace bool, m *moves) (*checker, error) {
-	for ; len(m.Digits) > 0; m = m.outer() {
+	for ; m != nil && len(m.Digits) > 0; m = m.outer() {
 		k := newChecker(x, channel, inPlace, m)
 		if err := k.run(); !errors.Is(err, errAsymmetric) {
 			return k, err
@@ -146,6 +146,7 @@ type checker struct {
 	pc         []int
 	mem        []memory
 	queues     map[key]*queue
+	sets       []runs      // by number; of 0: none
 	takenSoFar map[key]int // by peer and rank: messages taken, where one of a first node is for several
 	clocks     [][]int32   // by rank: operations of others known to have ended; nil: not needed
 	entered    []runs      // by rank: who is known to have entered the barrier; nil: it is none
@@ -155,7 +156,7 @@ func newChecker(x *Expander, channel int, inPlace bool, m images) *checker {
 	s, n := x.s, x.s.Spec.Ranks
 	k := &checker{s: s, x: x, moves: m, channel: channel, chunks: s.Channels[channel].Chunks, inPlace: inPlace, progs: make([][]Op, n),
 		phaseAt: make([][]int32, n), pc: make([]int, n), mem: make([]memory, n), queues: map[key]*queue{},
-		takenSoFar: map[key]int{}, ranks: m.originals()}
+		sets: make([]runs, 1), takenSoFar: map[key]int{}, ranks: m.originals()}
 	for _, r := range k.ranks {
 		k.expand(int(r))
 	}
@@ -188,10 +189,10 @@ func (k *checker) blockOf(chunk int) int { return chunk / (k.chunks / k.s.Spec.B
 
 func (k *checker) initialise() {
 	for _, r := range k.ranks {
-		own := single(r)
+		own := k.set(single(r))
 		in := &places{initial: func(c int32) value {
 			if int(c) < k.chunks && k.s.Spec.Holds(int(r), k.blockOf(int(c))) {
-				return value{c, &own}
+				return value{c, own}
 			}
 			return value{}
 		}}

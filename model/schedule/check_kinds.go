@@ -116,10 +116,10 @@ func (k *checker) sameMoved(m *kindMoves, from, to *queue, by permutation) bool 
 		return false
 	}
 	for i := range from.messages {
-		moved := placed(from.messages[i], func(c int32) int32 { return m.chunkTo(c, by) }, func(r runs) runs { return m.runsTo(r, by) })
-		other := placed(to.messages[i], func(c int32) int32 { return c }, func(r runs) runs { return r })
+		moved := k.placed(from.messages[i], func(c int32) int32 { return m.chunkTo(c, by) }, func(r runs) runs { return m.runsTo(r, by) })
+		other := k.placed(to.messages[i], func(c int32) int32 { return c }, func(r runs) runs { return r })
 		if from.messages[i].src.Buf != to.messages[i].src.Buf || !slices.EqualFunc(moved, other, func(x, y placedValue) bool {
-			return x.place == y.place && x.value.chunk == y.value.chunk && x.value.from.equal(*y.value.from)
+			return x.place == y.place && x.value.chunk == y.value.chunk && k.from(x.value).equal(k.from(y.value))
 		}) {
 			return false
 		}

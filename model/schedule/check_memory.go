@@ -9,8 +9,17 @@ import (
 // The zero value is "never written".
 type value struct {
 	chunk int32
-	from  *runs // shared: of thousands of ranks there are millions of values
+	from  int32 // the number of a set of ranks, from 1 on: of thousands of ranks there are millions of values
 }
+
+// set notes a set of ranks and returns its number.
+func (k *checker) set(from runs) int32 {
+	k.sets = append(k.sets, from)
+	return int32(len(k.sets)) - 1
+}
+
+// from are the ranks that contributed to a value.
+func (k *checker) from(v value) runs { return k.sets[v.from] }
 
 // memory is one rank's state.
 type memory struct {
@@ -73,7 +82,7 @@ func (k *checker) read(r, i int, l Loc) ([]value, error) {
 	var err error
 	l.Set.Each(func(c int32) {
 		v := k.mem[r].bufs[l.Buf].get(k.slot(r, l.Buf, c))
-		if v.from == nil {
+		if v.from == 0 {
 			if nothing, ok := k.nothing(r, l.Buf, c); ok {
 				v = nothing
 			} else if err == nil {

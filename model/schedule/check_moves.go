@@ -69,14 +69,13 @@ type placedValue struct {
 }
 
 // placed are a message's values, moved, in the order of their places.
-func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValue {
+func (k *checker) placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValue {
 	list := make([]placedValue, 0, len(m.values))
-	var from, moved *runs // of the value before
+	before, moved := value{}, int32(0)
 	m.src.Set.Each(func(c int32) {
 		v := m.values[len(list)]
-		if from == nil || v.from != from && !v.from.equal(*from) {
-			there := to(*v.from)
-			from, moved = v.from, &there
+		if v.from != before.from && !k.from(v).equal(k.from(before)) {
+			before, moved = v, k.set(to(k.from(v)))
 		}
 		list = append(list, placedValue{chunk(c), value{chunk(v.chunk), moved}})
 	})
@@ -87,7 +86,7 @@ func placed(m message, chunk func(int32) int32, to func(runs) runs) []placedValu
 func (k *checker) moved(m message, by int32) message {
 	out := message{op: m.op, src: m.src, entered: k.moves.runs(m.entered, by)}
 	chunk := func(c int32) int32 { return k.moves.chunk(c, by) }
-	for _, x := range placed(m, chunk, func(r runs) runs { return k.moves.runs(r, by) }) {
+	for _, x := range k.placed(m, chunk, func(r runs) runs { return k.moves.runs(r, by) }) {
 		out.values, out.places = append(out.values, x.value), append(out.places, x.place)
 	}
 	if m.clock != nil {

@@ -147,11 +147,11 @@ func (k *checker) combine(r, i int, a, b []value) ([]value, error) {
 			out[j] = value{a[j].chunk, out[j-1].from}
 			continue
 		}
-		from, common := union(*a[j].from, *b[j].from)
+		from, common := union(k.from(a[j]), k.from(b[j]))
 		if common >= 0 {
 			return nil, k.fail(r, i, "counts rank %d's contribution to chunk %d twice", common, a[j].chunk)
 		}
-		out[j] = value{a[j].chunk, &from}
+		out[j] = value{a[j].chunk, k.set(from)}
 	}
 	return out, nil
 }

@@ -20,21 +20,21 @@ func (k *checker) checkResult() error {
 				continue
 			}
 			v := k.mem[r].bufs[Output].get(int32(c))
-			if v.from == nil {
+			if v.from == 0 {
 				return k.fail(r, -1, "output chunk %d was never written", c)
 			}
 			if spec.Kind.Reduces() {
 				if int(v.chunk) != c {
 					return k.fail(r, -1, "output chunk %d holds input chunk %d", c, v.chunk)
 				}
-				if m := v.from.missing(int32(spec.Ranks)); m >= 0 {
+				if m := k.from(v).missing(int32(spec.Ranks)); m >= 0 {
 					return k.fail(r, -1, "output chunk %d lacks the contribution of rank %d", c, m)
 				}
 				continue
 			}
 			srcRank, srcBlock := spec.Origin(r, block)
-			if want := int32(srcBlock*per + c%per); v.chunk != want || !v.from.equal(single(int32(srcRank))) {
-				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, (*v.from)[0],
+			if want := int32(srcBlock*per + c%per); v.chunk != want || !k.from(v).equal(single(int32(srcRank))) {
+				return k.fail(r, -1, "output chunk %d holds chunk %d of rank %d instead of chunk %d of rank %d", c, v.chunk, k.from(v)[0],
 					want, srcRank)
 			}
 		}

@@ -42,7 +42,7 @@ func (k *checker) fitsPair(r, i int, b Buffer, c int32, v value) error {
 	if src >= k.s.Spec.Ranks {
 		return k.fail(r, i, "chunk %d of scratch is for data of rank %d: there is none", c, src)
 	}
-	from, to := int((*v.from)[0]), k.blockOf(int(v.chunk))
+	from, to := int(k.from(v)[0]), k.blockOf(int(v.chunk))
 	if have, want := k.s.Spec.Counts[from][to], k.s.Spec.Counts[src][dst]; have != want {
 		return k.fail(r, i, "puts what rank %d sends to rank %d, which are %d, into a place for %d", from, to, have, want)
 	}
@@ -59,8 +59,7 @@ func (k *checker) nothing(r int, b Buffer, c int32) (v value, ok bool) {
 		return v, false
 	}
 	per := k.chunks / k.s.Spec.Ranks
-	from := single(int32(src))
-	return value{int32(dst*per + int(c)%per), &from}, true
+	return value{int32(dst*per + int(c)%per), k.set(single(int32(src)))}, true
 }
 
 // waitingLayout is where a rank's scratch keeps the blocks of others in an all_to_allv: an

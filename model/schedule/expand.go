@@ -16,9 +16,9 @@ type Expander struct {
 	kinds []*kindMoves     // by channel; of those with kinds of nodes only
 
 	// Of a coarse one (see Coarse):
-	fine  *Expander
-	grain []int32 // by channel: how many chunks in a row are taken for one
-	torn  bool    // a program told some of them apart
+	fine   *Expander
+	grains []*grains // by channel; nil: its chunks are as they are
+	torn   bool      // a program works on a part of one
 }
 
 // NewExpander prepares the expansion of a valid schedule (see Validate).

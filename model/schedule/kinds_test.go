@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -65,23 +66,83 @@ func randomKinds(rng *rand.Rand, what collective.Kind) *Schedule {
 	return &Schedule{Algorithm: "kinds", Spec: spec, Protocol: Simple, Channels: []Channel{ch}}
 }
 
-// byFirstNodes is what the checker says of all ranks, and of the first nodes alone.
-func byFirstNodes(s *Schedule) (ranks int, folded, all error) {
-	x := NewExpander(s)
-	k := newChecker(x, 0, false, x.kinds[0])
-	if folded = errAsymmetric; k.follows() {
-		folded = k.run()
+// stretched has rows of chunks in place of each chunk: as many of all blocks, or else of each rank of a kind of nodes.
+func stretched(rng *rand.Rand, s *Schedule) *Schedule {
+	out, ch := *s, s.Channels[0]
+	k, start := &Kinds{Nodes: ch.Kinds.Nodes, Of: slices.Clone(ch.Kinds.Of)}, []int32{0}
+	same, sizes := 1+rng.Int32N(3), make([][]int32, len(k.Of))
+	for kind := range sizes {
+		k.Of[kind].Chunks = RankList{0}
+		for range k.Of[kind].Ranks {
+			size := same
+			if s.Spec.Blocks() == 1 {
+				size = 1 + rng.Int32N(4)
+			}
+			sizes[kind] = append(sizes[kind], size)
+			k.Of[kind].Chunks[0] += size
+		}
 	}
-	return len(k.ranks), folded, newChecker(x, 0, false, unmoved(x.s)).run()
+	for _, kind := range k.Nodes {
+		for _, size := range sizes[kind] {
+			start = append(start, start[len(start)-1]+size)
+		}
+	}
+	n, wide := int32(ch.Chunks), start[len(start)-1]
+	at := func(place int32) int32 { return place/n*wide + start[place%n] }
+	grow := func(l *Loc) {
+		if l.Set.Len() > 0 {
+			l.Set = Range(at(l.Set.First), at(l.Set.First+l.Set.Count)-at(l.Set.First))
+		}
+	}
+	ch.Chunks, ch.Kinds, ch.Phases = int(wide), k, slices.Clone(ch.Phases)
+	for p := range ch.Phases {
+		programs := slices.Clone(ch.Phases[p].Ops)
+		for i := range programs {
+			programs[i] = slices.Clone(programs[i])
+			for j := range programs[i] {
+				op := &programs[i][j]
+				op.Srcs = slices.Clone(op.Srcs)
+				grow(&op.Src)
+				grow(&op.Dst)
+				for x := range op.Srcs {
+					grow(&op.Srcs[x])
+				}
+			}
+		}
+		ch.Phases[p].Ops = programs
+	}
+	out.Channels = []Channel{ch}
+	return &out
+}
+
+// byFirstNodes is what the checker says of all ranks, and of the first nodes alone, with one chunk for those that no program tells
+// apart; few are the nodes' ranks and these chunks, where it takes them so.
+func byFirstNodes(s *Schedule) (few [2]int, fewest, all error) {
+	x := NewExpander(s)
+	all, fewest = newChecker(x, 0, false, unmoved(x.s)).run(), errAsymmetric
+	for _, y := range []*Expander{x, x.coarse(0)} {
+		if y == nil {
+			continue
+		}
+		k, err := folded(y, 0, false)
+		if errors.Is(err, errAsymmetric) || y.torn {
+			continue
+		}
+		few = [2]int{len(k.ranks), k.chunks}
+		if fewest = err; err == nil && all != nil {
+			break
+		}
+	}
+	return few, fewest, all
 }
 
 // Results are right, whether one node of each kind is run or all ranks, and files hold them.
 func TestRandomKinds(t *testing.T) {
-	fewer := 0
+	fewer, coarse := 0, 0
 	for seed := range long.Or[uint64](100, 400) {
 		rng := rand.New(rand.NewPCG(20261123, seed))
 		for _, what := range overKinds {
-			s := randomKinds(rng, what)
+			s := stretched(rng, randomKinds(rng, what))
 			if err := s.Validate(); err != nil {
 				t.Fatalf("seed %d, %v: %v", seed, what, err)
 			}
@@ -93,20 +154,23 @@ func TestRandomKinds(t *testing.T) {
 			if err != nil || !bytes.Equal(digest(stored), digest(s)) {
 				t.Fatalf("seed %d, %v: a file holds another plan: %v", seed, what, err)
 			}
-			ranks, folded, all := byFirstNodes(stored)
+			few, folded, all := byFirstNodes(stored)
 			if folded != nil || all != nil {
 				t.Errorf("seed %d, %v: %v; by one node of each kind %v", seed, what, all, folded)
 			}
 			if !oracleAccepts(s, rng.Uint64(), 2) {
 				t.Errorf("seed %d, %v: wrong results", seed, what)
 			}
-			if ranks < s.Spec.Ranks {
+			if few[0] < s.Spec.Ranks {
 				fewer++
+			}
+			if few[1] < s.Channels[0].Chunks {
+				coarse++
 			}
 		}
 	}
-	if fewer == 0 {
-		t.Error("no node stood for others")
+	if fewer == 0 || coarse == 0 {
+		t.Errorf("%d times a node stood for others, %d times a chunk", fewer, coarse)
 	}
 }
 
@@ -115,7 +179,7 @@ func TestKindsThatAreWrong(t *testing.T) {
 	refused, right := 0, 0
 	for seed := range long.Or[uint64](3000, 60000) {
 		rng := rand.New(rand.NewPCG(77, seed))
-		s := randomKinds(rng, overKinds[rng.IntN(len(overKinds))])
+		s := stretched(rng, randomKinds(rng, overKinds[rng.IntN(len(overKinds))]))
 		ch := &s.Channels[0]
 		if rng.IntN(2) == 0 { // once more the same
 			again := ch.Phases[0]
