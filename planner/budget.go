@@ -17,7 +17,7 @@ func BudgetOf(d time.Duration) Budget { return Budget(max(d.Seconds()*perSecond,
 
 // What parts of the work may come to within the default budget; within another one, as much more or less (see part).
 const (
-	perCandidate = maxRing * maxRing // messages of a candidate's slice, see request.tooMany
+	perCandidate = maxRing * maxRing // messages of a candidate's slice, see beyondBudget
 	ofAllTrees   = 3_000_000         // the same, of ranks that all differ
 	ofChannels   = 1_500_000         // messages of all channels that are out of step
 	ofLast       = 1_000_000         // operations of a candidate that is played although its transfers share links for long

@@ -179,7 +179,7 @@ func Candidates(t *topology.Topology, spec collective.Spec, only string, o Optio
 func candidatesOn(t *topology.Topology, spec collective.Spec, only string, o Options) ([]*schedule.Schedule, error) {
 	r := newRequest(t, spec, o)
 	out, err := r.candidates(only, o.Slices, r.left)
-	if err == nil && len(out) == 0 { // none of those that let one node stand for others applies
+	if err == nil && len(out) == 0 { // what others make needless, if those do not apply
 		out, err = r.candidates(only, o.Slices, r.beyondBudget)
 	}
 	if err == nil && len(out) == 0 && r.o.Budget < DefaultBudget { // an answer, however little there is
@@ -333,25 +333,16 @@ func flatFromRoot(r *request) int64 {
 func chainOfNodes(r *request) int64 { return flatFromRoot(r) / 16 }
 
 // left reports whether an algorithm is left out unless it is asked for.
-func (r *request) left(a *Algorithm) bool { return a.spare != nil && a.spare(r) || r.tooMany(a) }
+func (r *request) left(a *Algorithm) bool { return a.spare != nil && a.spare(r) || r.beyondBudget(a) }
 
 // TooMany reports whether an algorithm makes so many messages on a topology that it is left
 // out unless it is asked for.
 func TooMany(t *topology.Topology, s *schedule.Schedule) bool {
 	a, err := find(s.Algorithm)
-	return err == nil && newRequest(t, s.Spec, Options{}).tooMany(a)
+	return err == nil && newRequest(t, s.Spec, Options{}).beyondBudget(a)
 }
 
-// tooMany reports whether an algorithm costs more than it may. Where few of many nodes have lost something, and not
-// the network between them alone, those that let one node stand for others are the cheapest by far.
-func (r *request) tooMany(a *Algorithm) bool {
-	folds := a.folds || !r.degraded() || !r.rerouted()
-	if !folds && r.spec.Ranks > maxRing && slices.Contains(rerouteKinds, r.spec.Kind) && r.inClasses() {
-		return true
-	}
-	return r.beyondBudget(a)
-}
-
+// beyondBudget reports whether an algorithm costs more than it may.
 func (r *request) beyondBudget(a *Algorithm) bool {
 	return a.cost != nil && a.cost(r) > int64(r.o.Budget.part(perCandidate))
 }

@@ -27,7 +27,6 @@ type Algorithm struct {
 	depth   depths               // nil: one slice
 	spare   func(*request) bool  // whether another algorithm does at least as well here; nil: never
 	cost    func(*request) int64 // of its simulation (see perCandidate); nil: little
-	folds   bool                 // one node stands for many also where a few have lost something
 }
 
 // Options of a build.
