@@ -23,15 +23,18 @@ func (r *request) switchesWorkForAll() error {
 // across: a root whose node's switches multiply and combine can feed all of its NICs, which
 // it cannot where it has to send its own part to everybody in the node as well.
 func buildHierarchicalInNetwork(r *request) (*schedule.Schedule, error) {
+	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
+		if err := r.switchesWork(r.nodes()); err != nil {
+			return nil, err
+		}
+		return r.hierarchicalRooted(schedule.GenSwitch, twoTrees(pairedTree))
+	}
 	dims, err := r.grid()
 	if err != nil {
 		return nil, err
 	}
 	if err := r.switchesWork(groupsAlong(dims, len(dims)-1)); err != nil {
 		return nil, err
-	}
-	if k := r.spec.Kind; k == collective.Broadcast || k == collective.Reduce {
-		return r.hierarchicalRooted(schedule.GenSwitch, twoTrees(pairedTree))
 	}
 	return r.hierarchical(levels{schedule.GenSwitch, schedule.GenRing})
 }

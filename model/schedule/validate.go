@@ -137,7 +137,7 @@ func (s *Schedule) validatePhase(ch *Channel, ph *Phase) error {
 	}
 	for i := range ph.Groups.List {
 		g := &ph.Groups.List[i]
-		if err := s.validateList(ch, g); err != nil {
+		if err := s.validateList(ch, ph, g); err != nil {
 			return fmt.Errorf("group %d: %w", i, err)
 		}
 		if err := s.validateGroup(ph, len(g.Ranks)); err != nil {
@@ -267,14 +267,15 @@ func isPermutation(order []int32, n int) bool {
 	return len(order) == n
 }
 
-func (s *Schedule) validateList(ch *Channel, g *Group) error {
+func (s *Schedule) validateList(ch *Channel, ph *Phase, g *Group) error {
+	whole := ph.Op == collective.Broadcast || ph.Op == collective.Reduce // nobody has a part of its own
 	sorted := slices.Clone(g.Ranks) // nearly all are already; a map of 800,000 ranks takes many times as long
 	slices.Sort(sorted)
 	for i, r := range sorted {
 		if r < 0 || int(r) >= s.Spec.Ranks || i > 0 && r == sorted[i-1] {
 			return fmt.Errorf("rank %d is out of range or appears twice", r)
 		}
-		if g.Parts == nil && int(r) >= ch.Chunks && ch.Chunks >= len(g.Ranks) {
+		if g.Parts == nil && !whole && int(r) >= ch.Chunks && ch.Chunks >= len(g.Ranks) {
 			return fmt.Errorf("rank %d has no chunk of its own number: give parts", r)
 		}
 	}
