@@ -268,7 +268,8 @@ func isPermutation(order []int32, n int) bool {
 }
 
 func (s *Schedule) validateList(ch *Channel, ph *Phase, g *Group) error {
-	whole := ph.Op == collective.Broadcast || ph.Op == collective.Reduce // nobody has a part of its own
+	// Of these, nobody has a part of its own.
+	whole := ph.Op == collective.Broadcast || ph.Op == collective.Reduce
 	sorted := slices.Clone(g.Ranks) // nearly all are already; a map of 800,000 ranks takes many times as long
 	slices.Sort(sorted)
 	for i, r := range sorted {
