@@ -289,12 +289,18 @@ func betweenOthers(r *request) int64 {
 	return 4 * square(r.spec.Ranks)
 }
 
-// ofUnlikeNodes: in trees over nodes that are not all equivalent, nobody stands for others.
-func betweenDegradedNodes(r *request) int64 {
-	if r.spec.Kind.Rooted() {
+// insideNodes is that of messages between all GPUs of each node, beside which those of trees over nodes are few.
+func insideNodes(r *request) (sum int64) {
+	switch {
+	case r.spec.Kind.Rooted():
 		return 0
+	case r.nodesRotate():
+		return betweenOthers(r)
 	}
-	return betweenOthers(r)
+	for _, ranks := range r.nodes() {
+		sum += 4 * square(len(ranks))
+	}
+	return sum
 }
 
 // ofDirect: messages of different sizes end one by one, while all that are under way share links; but it is looked at

@@ -27,8 +27,8 @@ func withSwitches(t *testing.T, nodes int, faults ...string) *topology.Topology 
 	return degrade(t, whole, faults...)
 }
 
-// TestRootsOverUnlikeNodes: whatever some nodes have lost, trees and chains over nodes are plans that do what they should.
-func TestRootsOverUnlikeNodes(t *testing.T) {
+// TestTreesOverUnlikeNodes: whatever some nodes have lost, trees and chains over nodes are plans that do what they should.
+func TestTreesOverUnlikeNodes(t *testing.T) {
 	for seed := range long.Or[uint64](6, 60) {
 		rng := rand.New(rand.NewPCG(20261201, seed))
 		nodes := 2 + rng.IntN(6)
@@ -38,9 +38,12 @@ func TestRootsOverUnlikeNodes(t *testing.T) {
 			faults = append(faults, fmt.Sprintf(part, node, rng.IntN(8)))
 		}
 		topo := withSwitches(t, nodes, faults...)
-		for _, kind := range fromRoot {
-			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks(), Root: rng.IntN(topo.NumRanks())}
-			for _, algorithm := range []string{"hierarchical_tree", "hierarchical_ring", "hierarchical_in_network"} {
+		for _, kind := range append(fromRoot[:2:2], collective.AllReduce) {
+			spec, over := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}, []string{"hierarchical_tree"}
+			if kind.Rooted() {
+				spec.Root, over = rng.IntN(spec.Ranks), append(over, "hierarchical_ring", "hierarchical_in_network")
+			}
+			for _, algorithm := range over {
 				s, err := planner.Build(topo, spec, algorithm, planner.Options{Slices: 2})
 				if err == nil {
 					err = schedule.Check(s, topo)
