@@ -71,7 +71,7 @@ var algorithms = []Algorithm{
 		makes: dense, build: buildHierarchicalRing, depth: tierDepths, spare: (*request).separateDimensions, cost: chainOfNodes},
 	{Name: "hierarchical_tree", Doc: "reduce-scatter in each node, a double binary tree over the NICs, all-gather back",
 		Paper: "Sanders, Speck, Träff 2009",
-		makes: treeKinds, build: buildHierarchicalTree, depth: tierDepths, cost: insideNodes},
+		makes: treeKinds, build: buildHierarchicalTree, depth: tierDepths, cost: overNodes},
 	{Name: "hierarchical_two_shot", Doc: "every GPU to every other in each node, then over the NICs",
 		makes: dense, build: buildHierarchicalTwoShot, depth: tierDepths},
 	{Name: "in_network", Doc: "switches combine what goes to a rank and multicast what it sends to all",

@@ -289,12 +289,13 @@ func betweenOthers(r *request) int64 {
 	return 4 * square(r.spec.Ranks)
 }
 
-// insideNodes is that of messages between all GPUs of each node, beside which those of trees over nodes are few.
-func insideNodes(r *request) (sum int64) {
-	switch {
-	case r.spec.Kind.Rooted():
+// overNodes is that of trees over nodes: messages between all GPUs of each node, beside which those across are few, but of every node,
+// since each has a place of its own in the trees. In several tiers of equal groups, hierarchies that one node stands for take as few steps.
+func overNodes(r *request) (sum int64) {
+	if r.spec.Kind.Rooted() {
 		return 0
-	case r.nodesRotate():
+	}
+	if dims, err := r.grid(); r.nodesRotate() || err == nil && len(dims) > 2 && alike(r) {
 		return betweenOthers(r)
 	}
 	for _, ranks := range r.nodes() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"railyard/model/schedule"
-	"railyard/model/units"
 )
 
 // commonRails are the rails that all nodes have, of which each takes what it has room for in every node. Where all data enter every node,
@@ -74,27 +73,18 @@ func (r *request) common(b *reroutes) ([]railPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := sum(room)
-	if total == 0 {
+	if sum(room) == 0 {
 		return nil, notApplicable("there is no rail that all nodes have")
 	}
-	for i := range room {
-		room[i] /= total
-	}
-	var best []int
-	for least, all := math.Inf(1), 1; all <= b.rails*mostRailUnits && least > fewUnitsLoss; all++ {
-		full, deal := 0.0, units.Apportion(all, room)
-		for i, n := range deal {
-			if n > 0 {
-				full = max(full, float64(n)/room[i]/float64(all))
-			}
-		}
-		if full < least {
-			best, least = deal, full
+	narrowest := &railKind{room: room}
+	best, least := 0, math.Inf(1)
+	for count := 1; count <= b.rails*mostRailUnits && least > fewUnitsLoss; count++ {
+		if full := narrowest.fullest(count); full < least {
+			best, least = count, full
 		}
 	}
 	out := make([]railPart, b.rails)
-	for i, n := range best {
+	for i, n := range narrowest.deal(best) {
 		out[i] = railPart{i, int32(n)}
 	}
 	slices.SortStableFunc(out, func(x, y railPart) int { return cmp.Compare(y.chunks, x.chunks) })

@@ -59,7 +59,7 @@ func (r *request) treesOverRails() (*schedule.Schedule, error) {
 // across the nodes on its own rail, as a chain (ring) or over two binary trees, and
 // gathering inside every node; reduces by the same way back. The root's links inside its node and
 // all NICs of a node work at once, each byte leaves a node once on a chain.
-func (r *request) hierarchicalRooted(gen string, across func(nodes, root int) []overNodes) (*schedule.Schedule, error) {
+func (r *request) hierarchicalRooted(gen string, across func(nodes, root int) []wayOver) (*schedule.Schedule, error) {
 	if r.rerouted() {
 		return r.rootedOverRails(gen, across)
 	}
@@ -87,7 +87,7 @@ func (r *request) hierarchicalRooted(gen string, across func(nodes, root int) []
 }
 
 // rootedOverRails is the same over the rails that all nodes have.
-func (r *request) rootedOverRails(gen string, across func(nodes, root int) []overNodes) (*schedule.Schedule, error) {
+func (r *request) rootedOverRails(gen string, across func(nodes, root int) []wayOver) (*schedule.Schedule, error) {
 	x, err := r.commonRails()
 	if err != nil {
 		return nil, err
@@ -114,22 +114,22 @@ func (r *request) rooted(chunks int, atRoot, across, inside schedule.Phase) sche
 	return r.pipeline(chunks, atRoot, across, inside)
 }
 
-// overNodes is a way of a rail's data from node to node, from or to the root's.
-type overNodes struct {
+// wayOver is a way of a rail's data from node to node, from or to the root's.
+type wayOver struct {
 	gen            string
 	order, parents []int32
 	root           int // a place in this order
 }
 
 // oneChain goes from node to node.
-func oneChain(_, root int) []overNodes { return []overNodes{{gen: schedule.GenRing, root: root}} }
+func oneChain(_, root int) []wayOver { return []wayOver{{gen: schedule.GenRing, root: root}} }
 
 // twoTrees takes half of the data over each of two binary trees of a kind, the root above both.
-func twoTrees(of func(n, root, tree int) (order, parents []int32)) func(nodes, root int) []overNodes {
-	return func(nodes, root int) (out []overNodes) {
+func twoTrees(of func(n, root, tree int) (order, parents []int32)) func(nodes, root int) []wayOver {
+	return func(nodes, root int) (out []wayOver) {
 		for tree := range 2 {
 			order, parents := of(nodes, root, tree)
-			out = append(out, overNodes{schedule.GenTree, order, parents, len(order) - 1})
+			out = append(out, wayOver{schedule.GenTree, order, parents, len(order) - 1})
 		}
 		return out
 	}

@@ -59,8 +59,14 @@ func TestTreesOverUnlikeNodes(t *testing.T) {
 // TestRootsReachTheNarrowestNode: where nodes have lost something of one rail, the narrowest of them takes in, or sends out, all that it
 // can.
 func TestRootsReachTheNarrowestNode(t *testing.T) {
-	for _, faults := range [][]string{{"nic:node2/nic3"}, {"nic:node2/nic3=0.5"}, {"gpu:node2/gpu3"}, {"nic:node0/nic3", "gpu:node5/gpu3"}} {
-		topo := withSwitches(t, 12, faults...)
+	for _, c := range []struct {
+		faults []string
+		share  float64 // of the bound, at least
+	}{
+		{[]string{"nic:node2/nic3"}, 0.95}, {[]string{"nic:node2/nic3=0.5"}, 0.95}, {[]string{"gpu:node2/gpu3"}, 0.95},
+		{[]string{"nic:node0/nic3", "gpu:node5/gpu3"}, 0.91}, // the root's
+	} {
+		topo := withSwitches(t, 12, c.faults...)
 		scorer := score.New(topo, profile(t, "ideal"))
 		for _, kind := range fromRoot {
 			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
@@ -68,8 +74,8 @@ func TestRootsReachTheNarrowestNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if share := rows[0].OfBound(); share < 0.9 || share > 1 {
-				t.Errorf("%v, %v: %s reaches %.1f %% of the bound", faults, kind, planner.Name(rows[0].Schedule), 100*share)
+			if share := rows[0].OfBound(); share < c.share || share > 1 {
+				t.Errorf("%v, %v: %s reaches %.1f %% of the bound", c.faults, kind, planner.Name(rows[0].Schedule), 100*share)
 			}
 		}
 	}

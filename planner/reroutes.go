@@ -165,15 +165,10 @@ func (b *reroutes) fill() error {
 	for b.units = 1; b.units <= mostRailUnits && least > fewUnitsLoss; b.units++ {
 		full := 0.0
 		for _, k := range b.kinds {
-			total := sum(k.room)
-			if total == 0 {
+			if sum(k.room) == 0 {
 				return notApplicable("a node has no way into the network")
 			}
-			for i, n := range k.deal(b.rails * b.units) {
-				if n > 0 {
-					full = max(full, float64(n)*total/k.room[i]/float64(b.rails*b.units))
-				}
-			}
+			full = max(full, k.fullest(b.rails*b.units))
 		}
 		if full < least {
 			best, least = b.units, full
@@ -193,6 +188,17 @@ func (k *railKind) deal(count int) []int {
 		parts[i] = x / total
 	}
 	return units.Apportion(count, parts)
+}
+
+// fullest is how many times as long as all together the fullest way takes with so many units.
+func (k *railKind) fullest(count int) (full float64) {
+	total := sum(k.room)
+	for i, n := range k.deal(count) {
+		if n > 0 {
+			full = max(full, float64(n)*total/k.room[i]/float64(count))
+		}
+	}
+	return full
 }
 
 // reroute leaves on each rail what it has room for, and gives the rest to those with room, from
