@@ -66,7 +66,7 @@ var algorithms = []Algorithm{
 		makes: append(inParts[:3:3], collective.Gather, collective.Scatter), build: buildHierarchicalDirect, depth: tierDepths},
 	{Name: "hierarchical_in_network", Doc: "switches reduce and multicast inside the node, and between nodes where they can; else rings",
 		Paper: "Graham et al., SHARP, 2016",
-		makes: dense, build: buildHierarchicalInNetwork, depth: hierarchicalSwitchDepths, spare: spareInNetwork},
+		makes: dense, build: buildHierarchicalInNetwork, depth: hierarchicalSwitchDepths},
 	{Name: "hierarchical_ring", Doc: "a ring at every tier, one after the other", Paper: "Jia et al. 2018",
 		makes: dense, build: buildHierarchicalRing, depth: tierDepths, spare: (*request).separateDimensions, cost: chainOfNodes},
 	{Name: "hierarchical_tree", Doc: "reduce-scatter in each node, a double binary tree over the NICs, all-gather back",
@@ -111,7 +111,7 @@ var algorithms = []Algorithm{
 		makes: dense, build: buildSimpleRing, depth: ringDepths, spare: spareRing, cost: flat},
 	{Name: "tiered_rails", Doc: "rerouted_rails tier by tier, of groups of any sizes",
 		Paper: "Sanders, Träff 2002",
-		makes: inParts, build: buildTieredRails, depth: tierDepths, spare: regularTiers},
+		makes: inParts, build: buildTieredRails, depth: tierDepths},
 	{Name: "two_shot", Doc: "direct reduce-scatter and direct all-gather",
 		makes: allReduce, applies: (*request).allRoutable, build: inOneGroup(schedule.GenDirect, halves), cost: betweenAll},
 }

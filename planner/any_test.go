@@ -16,6 +16,7 @@ import (
 // Any graph gets a plan for every collective, proven and no faster than its bound, or one line that says why not, which only
 // those may get whose ranks do not all reach one another, passed on by ranks too.
 func TestAnyGraphGetsAPlanOrOneLine(t *testing.T) {
+	t.Parallel()
 	refused := 0
 	for seed := range long.Or[int64](15, 1000) {
 		if topo := gen.Any(seed); topo.NumRanks() <= long.Or(8, 64) {
@@ -29,6 +30,7 @@ func TestAnyGraphGetsAPlanOrOneLine(t *testing.T) {
 
 // Hosts on the switches of a network, without nodes or adapters.
 func TestHostsOnSwitches(t *testing.T) {
+	t.Parallel()
 	topo, err := topology.Parse("hosts.yaml", []byte(`
 schema: railyard.topology/v1
 name: hosts

@@ -147,6 +147,7 @@ func TestBoundsAllowOneWay(t *testing.T) {
 
 // A bound never exceeds the simulated time, whatever the schedule: neither that of the schedule nor that of all schedules.
 func TestBoundsHold(t *testing.T) {
+	t.Parallel()
 	eachTopology(t, 8, func(t *testing.T, topo *topology.Topology) {
 		scores := []*simulated{newSimulated(t, topo, profile(t, "line")), newSimulated(t, topo, gen.Curved())}
 		for _, p := range gen.InARow() {
@@ -212,6 +213,7 @@ func boundHolds(t *testing.T, x *schedule.Schedule, scores []*simulated) {
 // What bounds and estimates rule out would not have been chosen: the plan is as fast as
 // that of the search that simulates everything.
 func TestPlanIsAsGoodAsExhaustiveSearch(t *testing.T) {
+	t.Parallel()
 	sizes := []units.Bytes{units.KiB, 2 * units.MiB, 4 * units.GiB}
 	kinds := long.Or([]collective.Kind{collective.AllReduce, collective.AllToAll},
 		[]collective.Kind{collective.AllReduce, collective.AllGather, collective.Broadcast, collective.AllToAll})

@@ -82,6 +82,7 @@ func (u unlimited) Time(s *schedule.Schedule, size units.Bytes, _ units.Time) (u
 
 // Runs that cannot be fast enough are given up, which changes no plan, and nothing of what is said of others but that they are slower.
 func TestRunsAreGivenUpThatAreTooSlow(t *testing.T) {
+	t.Parallel()
 	topo, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
 	if err != nil {
 		t.Fatal(err)

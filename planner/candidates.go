@@ -254,10 +254,10 @@ func spareTrees(r *request) bool {
 
 func spareShares(r *request) bool { return r.t.NumBoxes() > 1 && alike(r) || r.reroutedFar() }
 
-// spareReroutes: where nodes are alike, hierarchical_two_shot is the same, if it goes over one tier or each of several is regular.
+// spareReroutes: where nodes are alike, hierarchical_two_shot is the same, if it goes over one tier.
 func spareReroutes(r *request) bool {
 	dims, _ := r.t.Grid()
-	return alike(r) && len(dims) <= 2 || regularTiers(r) || r.spec.Ranks <= maxRing && !r.rerouted()
+	return alike(r) && len(dims) <= 2
 }
 
 // few: up to three ranks, every tree is binomial or a star.

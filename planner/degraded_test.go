@@ -15,6 +15,7 @@ import (
 // Machines with failed links and GPUs are irregular: nodes of unequal size, holes in
 // meshes, rings that differ from node to node. Every schedule must be right there too.
 func TestDegradedMachines(t *testing.T) {
+	t.Parallel()
 	seen := 0
 	for i, name := range []string{"dgx1-v100", "dgx-h100", "summit-node"} {
 		o := topology.Options{Nodes: 2, GPUs: long.Or(4, 0)}
@@ -58,6 +59,7 @@ func TestRingsOfMeshWithHole(t *testing.T) {
 // What lost one way costs an all-gather as much as a reduce-scatter the other way: each has trees on the graph as
 // its data go along it.
 func TestOneWayLinks(t *testing.T) {
+	t.Parallel()
 	whole, err := topology.Load(topologies.Source, "dgx1-v100", topology.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ links:
 
 // Direct links of PCIe are links like others: an all_reduce over some and NVLinks came to 75 % of the bound without.
 func TestDirectLinksOfAnyMedium(t *testing.T) {
+	t.Parallel()
 	topo := node(t, [][3]string{{"a", "nvlink", "25"}, {"b", "pcie", "16"}}, `devices:
   - {id: "gpu[0-6]", kind: gpu}
 links:
@@ -68,6 +69,7 @@ links:
 // Direct links beside a bus do not take its place: GPUs on a PCIe switch that have more links to their neighbours are no slower for these,
 // and come near the bound of both.
 func TestDirectLinksBesideABus(t *testing.T) {
+	t.Parallel()
 	classes, devices := [][3]string{{"bus", "pcie", "25"}, {"link", "pcie", "12"}}, `devices:
   - {id: "gpu[0-5]", kind: gpu}
   - {id: plx, kind: pcie_switch}

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"math"
 	"slices"
 
 	"railyard/internal/heap"
@@ -108,7 +107,7 @@ const (
 	flowRounds = 24
 	// steepness is how much paths avoid full links: the price of a link grows with a power
 	// of its load, from the first one at first to the last one in the end.
-	firstSteepness, lastSteepness = 8.0, 24.0
+	firstSteepness, lastSteepness = 8, 24
 )
 
 // pairUnits is into how many units the data of a pair are cut: fewer where there are more pairs
@@ -130,7 +129,7 @@ func spreadFlow(g *flowGraph, demand [][]float64) *flow {
 	f := newFlow(g, demand)
 	best, least := slices.Clone(f.paths), f.full
 	for i := range flowRounds {
-		f.steepness = firstSteepness * math.Pow(lastSteepness/firstSteepness, float64(i)/(flowRounds-1))
+		f.steepness = firstSteepness + (lastSteepness-firstSteepness)*i/(flowRounds-1)
 		if f.reroute(); f.full < least {
 			best, least = slices.Clone(f.paths), f.full
 		}
@@ -167,25 +166,25 @@ type flow struct {
 	paths     [][]int32   // [(src·n + dst)·units + unit]: vertices from src to dst
 	load      []float64   // by resource: for how long units take it
 	full      float64     // the largest load
-	steepness float64
+	steepness int
 	mixed     bool // connections may take their direct link and switches at once
 	// working memory of cheapest
-	of    float64   // the load that prices are relative to, of a round
-	know  []priced  // by resource: what a unit of size 1 makes it cost at its present load; of no time: to be found
-	cost  []float64 // by vertex
-	least []float64 // by vertex: what the cheapest way there cost when it was found
+	of    float64    // the load that prices are relative to, of a round
+	know  []fullness // by resource: its price at its present load, found last
+	cost  []float64  // by vertex
+	least []float64  // by vertex: what the cheapest way there cost when it was found
 	from  []int32
 	front *heap.Heap[reached]
 }
 
-// priced is what a unit that takes a resource for a time makes it cost.
-type priced struct{ time, cost float64 }
+// fullness is the price of a second of a resource that a unit takes for a time.
+type fullness struct{ taken, price float64 }
 
 // newFlow gives all units a first path.
 func newFlow(g *flowGraph, demand [][]float64) *flow {
 	n, units := g.Vertices, pairUnits(demand)
 	f := &flow{g: g, units: units, demand: demand, paths: make([][]int32, n*n*units), load: make([]float64, g.Resources),
-		know: make([]priced, g.Resources), cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
+		know: make([]fullness, g.Resources), cost: make([]float64, n), least: make([]float64, n), from: make([]int32, n)}
 	f.front = heap.New(reached.before)
 	f.full, f.steepness = 1, firstSteepness
 	f.of = f.full
@@ -223,7 +222,7 @@ func (f *flow) count(path []int32, by float64) {
 	for i := 1; i < len(path); i++ {
 		for _, t := range f.g.takes(path[i-1], path[i]) {
 			f.load[t.Resource] += by * t.Time
-			f.know[t.Resource] = priced{}
+			f.know[t.Resource] = fullness{}
 			f.full = max(f.full, f.load[t.Resource])
 		}
 	}

@@ -16,6 +16,7 @@ import (
 // What flows are played in is what the simulator says, and the plan is right: on links alone, behind switches and with both, in whole
 // messages and in parts of them, however far ranks look ahead.
 func TestFlowsArePlayedAsSimulated(t *testing.T) {
+	t.Parallel()
 	for family, seed := range map[string]int64{"rated links": 7001, "planes": 7000, "mixed": 7001, "two kinds": 7001, "one-way": 7001,
 		"boxes": 7000, "servers": 15249} {
 		topo := gen.Unseen(family, seed)

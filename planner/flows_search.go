@@ -105,14 +105,23 @@ func (f *flow) price(a, b int32, size float64) (sum float64) {
 	longest := 0.0
 	for _, t := range f.g.takes(a, b) {
 		longest = max(longest, t.Time)
-		if known := f.know[t.Resource]; known.time == t.Time && size == 1 {
-			sum += known.cost
-			continue
+		known := &f.know[t.Resource]
+		if taken := size * t.Time; known.taken != taken {
+			*known = fullness{taken, power((f.load[t.Resource]+taken)/f.of, f.steepness)}
 		}
-		c := t.Time * math.Pow((f.load[t.Resource]+size*t.Time)/f.of, f.steepness)
-		if sum += c; size == 1 {
-			f.know[t.Resource] = priced{t.Time, c}
-		}
+		sum += t.Time * known.price
 	}
 	return sum + 1e-6*longest
+}
+
+// power is x to the kth.
+func power(x float64, k int) float64 {
+	out := 1.0
+	for ; k > 0; k >>= 1 {
+		if k&1 > 0 {
+			out *= x
+		}
+		x *= x
+	}
+	return out
 }

@@ -57,6 +57,7 @@ func TestFlowsOfManyRanks(t *testing.T) {
 // Flows are right, and near the optimum (the linear programs' values, docs/evidence/planning-methods.md; of
 // scatter and gather, what the root's links carry).
 func TestFlowsComeNearTheOptimum(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name           string
 		kind           collective.Kind
@@ -78,6 +79,7 @@ func TestFlowsComeNearTheOptimum(t *testing.T) {
 // Where links behind switches are shared, what others pass on is early enough only in an order: 32 GPUs on a switch and links come to
 // 100 % of the bound, of two kinds behind a slow switch to 94.
 func TestOrderedFlowsBehindSwitches(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		family string
 		seed   int64
@@ -152,6 +154,7 @@ func TestFlowsBetweenNodes(t *testing.T) {
 // So it does on 128 GPUs, and in the long tier on 16,384, latencies included; the plan is proven right. A message
 // takes one adapter, a plan all eight: of these, nine tenths at least.
 func TestSendRecvOfAWholeMachine(t *testing.T) {
+	t.Parallel()
 	topo, err := topology.Load(topologies.Source, "superpod-h100", topology.Options{Nodes: long.Or(16, 2048)})
 	if err != nil {
 		t.Fatal(err)

@@ -110,6 +110,7 @@ func (g goal) topology(t *testing.T, most int) *topology.Topology {
 // Plans come as near to the bound as the pages say, whichever algorithm does it, to half a
 // percent; they are right, and no faster than the bound.
 func TestPlansReachWhatTheTablesSay(t *testing.T) {
+	t.Parallel()
 	for i, g := range goals(t) {
 		if !long.Given() && len(g.lost) > 0 && i%12 > 0 {
 			continue

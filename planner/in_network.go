@@ -48,14 +48,6 @@ func buildReroutedInNetwork(r *request) (*schedule.Schedule, error) {
 	return r.overTiers(nil, schedule.GenSwitch)
 }
 
-// spareInNetwork: where ways into the network are not alike, rerouted_in_network does the same around what is lost, unless
-// switches across save more than rerouting does, or trees across as many messages of a root.
-func spareInNetwork(r *request) bool {
-	dims, err := r.grid()
-	return err == nil && !r.spec.Kind.Rooted() && r.rerouted() &&
-		r.outerGen(dims, 0, levels{inner: schedule.GenSwitch}) != schedule.GenSwitch
-}
-
 // outerGen is the generator across an axis: switches work there only in plans that let
 // them work inside the node.
 func (r *request) outerGen(dims []int32, axis int, l levels) string {

@@ -17,6 +17,7 @@ import (
 // No plan rests on all nodes being equally fast to the last percent: with one adapter that has
 // 99 % of its rate, it takes a fifth longer at most. Pairs that keep step took 17 to 131 % longer.
 func TestPlansSurviveASlightlySlowerAdapter(t *testing.T) {
+	t.Parallel()
 	line := profile(t, "line")
 	for _, c := range []struct {
 		name  string

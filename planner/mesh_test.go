@@ -35,6 +35,7 @@ links:
 
 // On meshes most ranks reach one another only through others.
 func TestEveryAlgorithmOnMeshes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		dims string
 		n    int
@@ -53,6 +54,7 @@ func TestEveryAlgorithmOnMeshes(t *testing.T) {
 
 // Nodes of unequal size have no hierarchy, but every collective has a schedule.
 func TestEveryAlgorithmOnUnequalNodes(t *testing.T) {
+	t.Parallel()
 	topo, err := topology.Parse("uneven.yaml", []byte(`
 schema: railyard.topology/v1
 name: uneven
@@ -84,6 +86,7 @@ fabrics:
 // Messages of high trees are put in an order that keeps links busy from the first piece to
 // the last.
 func TestAllReducesOnMeshesComeNearTheBound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		dims   string
 		n      int

@@ -82,6 +82,7 @@ func TestPackedTreesSayWhereTheyDoNotApply(t *testing.T) {
 // lets them, where reduce-scatter and all-gather with equal roots would not; so do
 // broadcasts and reduces.
 func TestPackedTreesOfUnequalRoots(t *testing.T) {
+	t.Parallel()
 	ideal := profile(t, "ideal")
 	for _, c := range []struct {
 		file  string
@@ -128,6 +129,7 @@ func TestPackedTreesOfUnequalRoots(t *testing.T) {
 // Where links lead one way only, no tree serves both ways of an all-reduce: some sum up, others spread results, faster than
 // shortest paths do. Their schedules are right, also when they come back from a file.
 func TestSeparateTrees(t *testing.T) {
+	t.Parallel()
 	ideal := profile(t, "ideal")
 	var trees, paths units.Time
 	for seed := range long.Or[int64](2, 12) {

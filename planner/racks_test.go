@@ -13,6 +13,7 @@ import (
 // Plans over racks of NVL72, also of unequal ones, come near what no schedule can beat, and never beat it: the trays of a rack are one
 // box, whose adapters all work for whoever sends to another rack.
 func TestRacksReachTheBound(t *testing.T) {
+	t.Parallel()
 	short := []collective.Kind{collective.Gather, collective.Scatter, collective.SendRecv, collective.AllToAll}
 	kinds := append(short, collective.AllReduce, collective.AllGather, collective.ReduceScatter, collective.Broadcast, collective.Reduce)
 	for i, x := range []struct {

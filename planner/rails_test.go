@@ -84,6 +84,7 @@ func TestBalancedRailsReachTheBound(t *testing.T) {
 // Random matrices, most of them with empty pairs and idle ranks: everything that applies
 // is right and no faster than any of the bounds.
 func TestRandomCounts(t *testing.T) {
+	t.Parallel()
 	line := cost.Line
 	for _, machine := range []struct {
 		name        string

@@ -26,6 +26,7 @@ func shapeOf(t *testing.T, s *schedule.Schedule) (slices, channels int) {
 // No plan is faster by more than what ends a search if it has half or twice as many slices, or channels where it has slices, but for
 // fewer channels than the algorithm wants: what the budget suffices for by far on one node.
 func TestNoShapeBesideAPlanIsFaster(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"dgx-h100", "mi300x-node", "dgx1-v100", "pcie4-server"} {
 		topo, err := topology.Load(topologies.Source, name, topology.Options{})
 		if err != nil {
@@ -62,6 +63,7 @@ func TestNoShapeBesideAPlanIsFaster(t *testing.T) {
 
 // No family is left behind that would be faster in another shape: a plan takes no longer than that of each algorithm alone.
 func TestNoFamilyIsLeftBehind(t *testing.T) {
+	t.Parallel()
 	for name, protocols := range map[string][]schedule.Protocol{
 		"pcie4-server": {schedule.Simple, schedule.LL}, "summit-node": {schedule.Simple}} {
 		topo, err := topology.Load(topologies.Source, name, topology.Options{Nodes: 1})
@@ -140,6 +142,7 @@ func beside(slices, channels, own int) (out []planner.Options) {
 
 // What is asked for stays: slices, channels, one algorithm, one memory for input and output.
 func TestShapesThatAreAskedForStay(t *testing.T) {
+	t.Parallel()
 	topo, err := topology.Load(topologies.Source, "dgx-a100", topology.Options{Nodes: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +167,33 @@ func TestShapesThatAreAskedForStay(t *testing.T) {
 		}
 		if _, err := schedule.InPlace(s); o.InPlace && err != nil {
 			t.Errorf("in place: %s: %v", planner.Name(s), err)
+		}
+	}
+}
+
+// Over several tiers of like groups, rails that go over all nodes at once take fewer steps than those tier by tier, and are not left out.
+func TestRailsOverAllNodesAreNotLeftOut(t *testing.T) {
+	t.Parallel()
+	topo, err := topology.Load(topologies.Source, "leaf-spine-roce", topology.Options{Nodes: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := cost.MachineFor(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []collective.Kind{collective.AllGather, collective.AllReduce} {
+		var times []units.Time
+		for _, algo := range []string{"", "rerouted_rails"} {
+			spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
+			rows, err := planner.Plan(topo, spec, []units.Bytes{256 * units.KiB}, score.New(topo, own.Own(topo)), planner.PlanOptions{Algorithm: algo})
+			if err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, rows[0].Prediction.Time)
+		}
+		if times[0] > times[1] {
+			t.Errorf("%v: %v, by rails over all nodes %v", kind, times[0], times[1])
 		}
 	}
 }

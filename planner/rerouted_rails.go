@@ -51,13 +51,6 @@ func (r *request) overTiers(tiers [][]int32, inner string) (*schedule.Schedule, 
 	return of(r.twice(ch)...), nil
 }
 
-// regularTiers: where nodes are alike and groups of one size, hierarchical_two_shot does the same with less to prove.
-func regularTiers(r *request) bool {
-	dims, _ := r.t.Grid()
-	tiers := len(r.tiers())
-	return alike(r) && (len(dims) == tiers+2 || tiers == 0)
-}
-
 // tiers are topology.NodeTiers of boxes: those whose groups are of whole boxes, and of more than one somewhere.
 func (r *request) tiers() (out [][]int32) {
 	for _, of := range r.t.NodeTiers() {

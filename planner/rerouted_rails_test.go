@@ -52,6 +52,7 @@ func rooted(kind collective.Kind, topo *topology.Topology, rng *rand.Rand) colle
 // Whatever is lost or slow, plans are right, no faster than any bound, and take as long
 // folded as rank by rank.
 func TestReroutedRailsOfRandomFaults(t *testing.T) {
+	t.Parallel()
 	seen, seeds := 0, long.Or[uint64](8, 40)
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(20261122, seed))
@@ -130,6 +131,7 @@ func rightAndFolded(t *testing.T, what string, topo *topology.Topology, s *sched
 
 // Groups of nodes may be of any sizes, and nodes of them lost or degraded: few nodes are then compiled for all.
 func TestTieredRails(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		nodes  int
@@ -165,6 +167,7 @@ func TestTieredRails(t *testing.T) {
 
 // Adapters, GPUs and switches that are lost or slow cost hardly more than what they carried.
 func TestReroutedRailsReachTheBound(t *testing.T) {
+	t.Parallel()
 	for n, c := range []struct {
 		faults []string
 		share  [8]float64 // of the bound, by collective, at least
@@ -201,6 +204,7 @@ func TestReroutedRailsReachTheBound(t *testing.T) {
 // TestReroutedRailsAtScale plans for 128 GPUs, and in the long tier for 512 and 16,384, among all
 // algorithms: of each class of nodes one is compiled and checked.
 func TestReroutedRailsAtScale(t *testing.T) {
+	t.Parallel()
 	for _, nodes := range long.Or([]int{16}, []int{64, 2048}) {
 		plansNearTheBound(t, degraded(t, "superpod-h100", nodes, "nic:node2/nic3"))
 	}
@@ -217,7 +221,8 @@ func plansNearTheBound(t *testing.T, topo *topology.Topology) {
 			}
 		}
 		spec := collective.Spec{Kind: kind, Ranks: topo.NumRanks()}
-		rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, planner.PlanOptions{})
+		o := planner.PlanOptions{Build: planner.Options{Budget: long.Or(planner.DefaultBudget/4, planner.DefaultBudget)}}
+		rows, err := planner.Plan(topo, spec, []units.Bytes{units.GiB}, scorer, o)
 		if err != nil {
 			t.Fatal(err)
 		}

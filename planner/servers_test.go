@@ -13,6 +13,7 @@ import (
 // what routes take, over both of two adapters, and through neighbours whose ways have room, and enter nodes by ranks that can pass data on.
 // Shares are docs/evidence/unseen-graphs.md's; before, they were 77, 67, 83 and 87 %.
 func TestServers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		seed int64
 		kind collective.Kind

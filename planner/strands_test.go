@@ -17,6 +17,7 @@ import (
 // Trees in strands are right, and reach what they have on paper but for filling the pipeline: whatever the graph and the
 // collective, in s slices the busiest link works s/(s+h−1) of the time at least, h being the phases of a strand.
 func TestStrands(t *testing.T) {
+	t.Parallel()
 	ideal := profile(t, "ideal")
 	const slices = 32
 	type unseen struct {
@@ -69,6 +70,7 @@ func mostInAStrand(phases []schedule.Phase) (most int) {
 
 // Where a turn of the nodes leaves trees as they are, it leaves them in strands, which it takes to one another.
 func TestStrandsTurn(t *testing.T) {
+	t.Parallel()
 	turned := 0
 	for _, c := range []struct {
 		name  string

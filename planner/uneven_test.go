@@ -38,6 +38,7 @@ func (s *shares) add(share float64, seed int64) {
 // says, and never beat it: played without latencies, some of them proven right. The long tier plans every collective
 // for all of 500 graphs, and in 64 pieces, which fill pipelines better than 16.
 func TestPlansOfUnevenGraphsComeNearTheBound(t *testing.T) {
+	t.Parallel()
 	seeds := long.Or[int64](60, 500)
 	all := []*shares{{kind: collective.AllGather, every: 1, pieces: 16, worst: 0.88, mean: 0.985},
 		{kind: collective.AllReduce, every: 20, pieces: 64, worst: 0.76, mean: 0.95},

@@ -17,6 +17,7 @@ import (
 // A part that still works, however slowly, costs a plan no more than one that is lost: whatever can be planned without it can be
 // played beside it, by the ways that the plan names. (Operations of switches go through each GPU's own adapters, so none here.)
 func TestSlowPartsCostNoMoreThanLostOnes(t *testing.T) {
+	t.Parallel()
 	machines := []struct {
 		name  string
 		nodes int

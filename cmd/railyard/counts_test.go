@@ -91,7 +91,7 @@ func TestPlansOfAnyCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 5))
-		for range long.Or(6, 25) {
+		for range long.Or(3, 25) {
 			spec := collective.Spec{Kind: collective.AllToAllV, Ranks: topo.NumRanks(), Counts: randomCounts(rng, topo.NumRanks())}
 			sizes := []units.Bytes{units.Bytes(1 + rng.IntN(100)), units.Bytes(spec.LargestRow()), units.Bytes(spec.LargestRow()) * 64}
 			slices.Sort(sizes)
