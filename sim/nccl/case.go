@@ -60,14 +60,14 @@ const treeDrain = 0.15
 // the shape of its protocols.
 func (r *Runtime) prior(k collective.Kind, c choice) cost.Kernel {
 	a, proto := c.names()
-	out := cost.Kernel{Base: units.FromMicroseconds(baseLatency[a][proto]), Hop: units.FromMicroseconds(stepLatency[r.within()][a][proto]),
+	out := cost.Kernel{Base: units.FromMicroseconds(baseLatency[a][proto]), Hop: units.FromMicroseconds(stepLatency[r.within(c)][a][proto]),
 		NetHop: units.FromMicroseconds(stepLatency[overNet][a][proto])}
 	if c.algorithm == "p2p" { // a message, which NCCL's constants of other protocols have with its flags
 		out.NetHop = units.FromMicroseconds(stepLatency[overNet][Ring][LL])
 	}
 	slowdown := 1 / r.profile.Engine("sm").Efficiency
 	if x := r.profile.Protocol(c.protocol); x != nil {
-		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within()][a][proto] / stepLatency[overNVLink][Ring][proto])
+		out.Hop = units.Time(float64(x.Hop) * stepLatency[r.within(c)][a][proto] / stepLatency[overNVLink][Ring][proto])
 		slowdown /= x.Efficiency
 		out.Fill = r.filled() * x.Unit
 		switch {
@@ -98,9 +98,9 @@ func (c choice) names() (Algo, Proto) {
 	return a, proto
 }
 
-// within is what steps inside a node go over.
-func (r *Runtime) within() hardware {
-	if r.overPCIe() {
+// within is what a choice's steps inside a node go over: NVSwitches reduce over the links to them alone.
+func (r *Runtime) within(c choice) hardware {
+	if r.overPCIe() && c.algorithm != "nvls" && c.algorithm != "nvls_tree" {
 		return overPCI
 	}
 	return overNVLink

@@ -15,7 +15,7 @@ import (
 // across the network. Through host memory, which all messages of a node share, a ring from or to a root has one less at a time than the
 // ring whose rate NCCL estimates: half as many on two GPUs.
 func (r *Runtime) own(k collective.Kind, c choice, w *Work) (latency, bytes float64) {
-	if c.own > 0 && !r.longChain(k, c) {
+	if c.latency > 0 && !r.longChain(k, c) { // NCCL has none for what it does not expect, as in-switch reduction without peer-to-peer
 		bytes = float64(c.own-c.latency) * r.atOnce(w.Chain)
 		return float64(c.latency), max(bytes, float64(r.least(w, c.protocol)))
 	}
@@ -33,7 +33,7 @@ func (r *Runtime) longChain(k collective.Kind, c choice) bool {
 // what they are off by inside one, since a network's correction is of few hops or none inside.
 func (r *Runtime) estimate(k collective.Kind, c choice, w *Work) (latency, total float64, by *cost.Estimate) {
 	l, b := r.own(k, c, w)
-	if by = r.general.Estimate(r.rates.over); by != nil {
+	if by = r.general.Estimate(r.over(c)); by != nil {
 		inside, in := 0.0, r.general.Estimate(r.rates.inside)
 		if in != nil && r.longChain(k, c) {
 			prior := r.prior(k, c)
@@ -77,7 +77,7 @@ func between(a, b, weight float64) float64 {
 // estimated says that no kernel was known.
 func (r *Runtime) estimated(k collective.Kind, c choice, by *cost.Estimate) string {
 	text := fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s: NCCL's own estimate was used", r.profile.Name, k, c.algorithm,
-		c.protocol, r.rates.over)
+		c.protocol, r.over(c))
 	if by == nil {
 		return text
 	}

@@ -32,6 +32,21 @@ func TestUnknownNetworksTakeTheCorrectedEstimate(t *testing.T) {
 	}
 }
 
+// One GPU a node, NCCL gathers on aggregated trees, which take log₂ n rounds, and no more steps of data than a ring.
+func TestAggregatedTrees(t *testing.T) {
+	for _, k := range []collective.Kind{collective.AllGather, collective.ReduceScatter} {
+		r := runtime(t, load(t, "dgx-h100", topology.Options{Nodes: 16, GPUs: 1}), "h100")
+		p := predict(t, r, Ask{Kind: k, Size: 8})
+		list, err := r.model.Candidates(k, 8)
+		if err != nil || list[0].Algo != PAT || p.Algorithm != "pat" || p.Work.NetHops != 4 || p.Own != list[0].Time {
+			t.Errorf("%v by %s in %v hops, NCCL's own estimate is %v: %v, %v", k, p.Algorithm, p.Work.NetHops, p.Own, list, err)
+		}
+		if big := predict(t, r, Ask{Kind: k, Algorithm: "PAT", Size: units.GiB}); big.Work.Steps != 15 {
+			t.Errorf("%v: %v steps", k, big.Work.Steps)
+		}
+	}
+}
+
 // What a network's correction adds to a broadcast does not grow with the GPUs of a node, which its chain passes one after the other
 // over their own links.
 func TestNetworksDoNotSlowHopsInsideNodes(t *testing.T) {

@@ -59,6 +59,28 @@ func TestPeerToPeerLevel(t *testing.T) {
 	}
 }
 
+// NVSwitches reduce and multicast without peer-to-peer too, over the links to them.
+func TestSwitchesReduceWithoutPeerToPeer(t *testing.T) {
+	topo := load(t, "dgx-h100", topology.Options{})
+	for _, size := range []units.Bytes{8, 64 * units.KiB, units.GiB} {
+		var times []units.Time
+		for _, level := range []string{"", "LOC"} {
+			r, err := NewRuntime(topo, shipped(t, machineOf(t, topo)), cost.GeneralNCCL(), Options{P2PLevel: level})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.raw(Ask{Kind: collective.AllReduce, Algorithm: "nvls", Size: size})
+			if err != nil || p.Over != "nvlink" {
+				t.Fatalf("%v, level %q: over %s, %v", size, level, p.Over, err)
+			}
+			times = append(times, p.Time)
+		}
+		if ratio := float64(times[1]) / float64(times[0]); ratio < 0.5 || ratio > 2 {
+			t.Errorf("%v: %v, without peer-to-peer %v", size, times[0], times[1])
+		}
+	}
+}
+
 // Without peer-to-peer two GPUs of a switch share its way to host memory, and what they send comes down again.
 func TestStagingCosts(t *testing.T) {
 	size := units.GiB

@@ -13,7 +13,16 @@ func (r *Runtime) key(k collective.Kind, c choice, graph bool) cost.KernelKey {
 	if k == collective.AllToAllV { // the same messages
 		k = collective.AllToAll
 	}
-	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Graph: graph}
+	return cost.KernelKey{Collective: k.String(), Algorithm: c.algorithm, Protocol: c.protocol, Over: r.over(c), Graph: graph}
+}
+
+// over is what messages of a choice cross: what all do, but GPUs that do not reach one another's memory still have switches reduce
+// and multicast over the links to these.
+func (r *Runtime) over(c choice) string {
+	if c.algorithm == "nvls" && r.rates.nodes == 1 {
+		return r.rates.links
+	}
+	return r.rates.over
 }
 
 // kernel is the profile's, else that of all machines together over the same medium; launched as asked where that is known
@@ -33,7 +42,7 @@ func (r *Runtime) kernel(a Ask, c choice) (*cost.Kernel, string) {
 		for _, key := range append([]cost.KernelKey{keys[1], keys[0]}, keys[2:]...) {
 			if x := p.Kernel(key); x != nil && x != own {
 				return x, fmt.Sprintf("profile %s has no kernel for %v by %s/%s over %s at this size: that of %s in profile %s was used",
-					r.profile.Name, a.Kind, c.algorithm, c.protocol, r.rates.over, kernelName(key, c), p.Name)
+					r.profile.Name, a.Kind, c.algorithm, c.protocol, r.over(c), kernelName(key, c), p.Name)
 			}
 		}
 	}

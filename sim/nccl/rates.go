@@ -27,6 +27,7 @@ type machineRates struct {
 	heads        float64 // GPUs of a node that in-switch reduction pulls from
 	via, exits   string  // what scaleUp and network are
 	inside, over string  // what a kernel crosses in a node, and in all (cost.KernelKey.Over)
+	links        string  // what GPUs of a node are joined by, whether or not messages cross it
 }
 
 // ratesOf measures a topology, whose network is of a fabric.

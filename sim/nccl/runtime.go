@@ -100,7 +100,7 @@ func NewRuntime(t *topology.Topology, p, general *cost.Profile, o Options) (*Run
 	if r.rates, err = ratesOf(t, fabric); err != nil {
 		return nil, err
 	}
-	r.rates.inside = r.inside()
+	r.rates.links, r.rates.inside = r.rates.inside, r.inside()
 	r.rates.over = r.rates.inside
 	if r.rates.nodes > 1 {
 		r.rates.over = fabric
@@ -194,7 +194,7 @@ func (r *Runtime) one(a Ask, c choice) (Prediction, error) {
 		return Prediction{}, err
 	}
 	latency, time, by := r.estimate(a.Kind, c, &w)
-	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.rates.over, Work: w, Own: c.own,
+	p := Prediction{Algorithm: c.algorithm, Protocol: c.protocol, Over: r.over(c), Work: w, Own: c.own,
 		Basis: cost.OwnEstimate, bands: r.general, ranks: r.rates.ranks, nodes: r.topo.NumNodes(), Slowest: "NCCL's own estimate"}
 	kernel, note := r.kernel(a, c)
 	switch {

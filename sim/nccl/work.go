@@ -46,7 +46,7 @@ func (w *Work) Passes() float64 {
 	return w.Hops*w.Line/w.Inside + w.NetHops*w.Line/w.Out
 }
 
-// work is what an algorithm ("ring", "tree", "nvls", "nvls_tree", "p2p") has to do.
+// work is what an algorithm ("ring", "tree", "pat", "nvls", "nvls_tree", "p2p") has to do.
 func (m *machineRates) work(k collective.Kind, algorithm string, size units.Bytes) (Work, error) {
 	n, nodes := float64(m.ranks), float64(m.nodes)
 	w := Work{Size: size, Steps: 1, Drains: 1, Chunk: size, Line: m.scaleUp, Limit: m.via}
@@ -65,6 +65,9 @@ func (m *machineRates) work(k collective.Kind, algorithm string, size units.Byte
 		m.throughNetwork(&w)
 	case algorithm == "ring" && (k == collective.Broadcast || k == collective.Reduce):
 		w.NetHops, w.Hops, w.Chain = nodes-1, n-nodes, true
+		m.throughNetwork(&w)
+	case algorithm == "pat" && (k == collective.AllGather || k == collective.ReduceScatter): // aggregates parts on trees: log₂ n rounds
+		w.Steps, w.Chunk, w.NetHops = n-1, part, math.Ceil(math.Log2(n))
 		m.throughNetwork(&w)
 	case algorithm == "tree" && k == collective.AllReduce:
 		m.tree(&w, n, nodes)

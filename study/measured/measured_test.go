@@ -154,3 +154,20 @@ func TestLaunchesOfOldVersionsGrowWithChannels(t *testing.T) {
 		}
 	}
 }
+
+// Parts off 16 bytes are no case of a kernel; sizes that ranks do not divide are those asked for.
+func TestMisalignedPartsAreNotFitted(t *testing.T) {
+	for _, c := range []struct {
+		kind collective.Kind
+		size units.Bytes
+		gpus int
+		want bool
+	}{
+		{collective.AllGather, 131040, 12, true}, {collective.ReduceScatter, 262128, 12, true}, {collective.AllReduce, 131040, 12, false},
+		{collective.AllGather, 196608, 12, false}, {collective.AllGather, 16 * units.GiB, 368, false},
+	} {
+		if got := misaligned(measurement.Row{Collective: c.kind, Size: c.size, GPUs: c.gpus}); got != c.want {
+			t.Errorf("%v of %d bytes on %d GPUs: %v", c.kind, c.size, c.gpus, got)
+		}
+	}
+}
