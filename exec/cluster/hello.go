@@ -38,8 +38,9 @@ func (g greeting) failure() error { return fmt.Errorf("%s: %s", g.name(), g.Fail
 func (g greeting) difference(root greeting) string {
 	var out []string
 	differ := func(what string, has, want any) {
-		if has != want {
-			out = append(out, fmt.Sprintf("%s %v, not %v", what, has, want))
+		if has, want := fmt.Sprint(has), fmt.Sprint(want); printable(has) != printable(want) {
+			has, want = fromTheFirstDifference(has, want)
+			out = append(out, fmt.Sprintf("%s %s, not %s", what, upTo(mostShown, has), upTo(mostShown, want)))
 		}
 	}
 	differ("version", g.Version, root.Version)
@@ -77,22 +78,42 @@ func decodeGreeting(f frame) (greeting, error) {
 	if err := json.Unmarshal(f.payload, &g); err != nil {
 		return g, fmt.Errorf("greeting: %w", err)
 	}
-	g.Host = oneLine(g.Host)
-	g.Version, g.Plan, g.Sizes, g.Failed = oneLine(g.Version), oneLine(g.Plan), oneLine(g.Sizes), oneLine(g.Failed)
-	for i, x := range g.Terms {
-		g.Terms[i] = Term{oneLine(x.What), oneLine(x.Value)}
+	g.Host, g.Failed = oneLine(g.Host), oneLine(g.Failed)
+	return g, nil // all else is compared before it is printed, see difference
+}
+
+// shown is how much of texts that differ is printed before they do, mostShown how much of them in all.
+const shown, mostShown = 40, 400
+
+// fromTheFirstDifference leaves out what two long lists have in common at the beginning, but for the last of it.
+func fromTheFirstDifference(a, b string) (string, string) {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
 	}
-	return g, nil
+	start := strings.LastIndexByte(a[:max(same-shown, 0)], ',') + 1
+	if start == 0 {
+		return a, b
+	}
+	return "…," + a[start:], "…," + b[start:]
 }
 
 // maxLine bounds what one rank may have all others print.
 const maxLine = 2000
 
-// oneLine is a text as one line of printable characters.
-func oneLine(text string) string {
-	if len(text) > maxLine {
-		text = text[:maxLine] + "…"
+// oneLine is a text as one line of printable characters, which is no longer than others may print.
+func oneLine(text string) string { return upTo(maxLine, text) }
+
+// upTo is so much of a text, as one line.
+func upTo(most int, text string) string {
+	if len(text) > most {
+		text = text[:most] + "…"
 	}
+	return printable(text)
+}
+
+// printable is a text without control characters.
+func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f {
 			return ' '
