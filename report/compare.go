@@ -66,6 +66,10 @@ func Compare(set *measurement.Set, predict Predictor) *Comparison {
 		}
 		c.Rows = append(c.Rows, ComparedRow{set.File, m, p, float64(p.Time-m.Time) / float64(m.Time)})
 	}
+	for _, x := range set.Failures {
+		none := measurement.Row{Line: x.Line, Columns: make([]string, len(set.Header))}
+		c.Skipped = append(c.Skipped, SkippedRow{set.File, none, "the test failed there, and what follows is missing: " + x.Says})
+	}
 	return c
 }
 

@@ -137,6 +137,11 @@ func (f *compareFlags) Run(cmd *cobra.Command, _ []string) error {
 	if len(all.Rows) == 0 {
 		return fmt.Errorf("none of the %d rows could be compared with %s: %s", len(all.Skipped), t.Name(), all.Skipped[0].Reason)
 	}
+	for _, set := range sets {
+		for _, x := range set.Failures {
+			return fmt.Errorf("%s:%d: the test failed there, and what follows is missing: %s", set.File, x.Line, x.Says)
+		}
+	}
 	if f.Strict {
 		return all.Outside(t.Name())
 	}

@@ -118,6 +118,8 @@ func (f *doctorFlags) groups(cmd *cobra.Command, files []string) (done bool, err
 		return true, errors.New("all of it is slow, or the cluster is not as the topology says")
 	case d.Unhealthy():
 		return true, errors.New("something is faulty: run the next test to find it")
+	case len(a.Failed) > 0:
+		return true, errors.New(a.Failed[0])
 	}
 	return true, nil
 }
@@ -144,6 +146,10 @@ func readGroupTests(files []string, into *groups.Asked) (kind string, err error)
 		set, err := nccltests.ParseText(bytes.NewReader(data), file, "")
 		if err != nil {
 			return "", err
+		}
+		for _, x := range set.Failures {
+			into.Failed = append(into.Failed, fmt.Sprintf("%s:%d: the test failed there, and what follows is missing: %s", file, x.Line,
+				x.Says))
 		}
 		for _, m := range set.Rows {
 			if len(m.Hosts) == 0 {

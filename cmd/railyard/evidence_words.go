@@ -119,7 +119,14 @@ var printedKinds = []wordKind{
 			return err
 		}
 		e.words.tests = append(e.words.tests, set)
-		for _, m := range set.Rows[:1] {
+		for _, x := range set.Failures[:min(len(set.Failures), 1)] { // the others follow from it
+			e.state.Findings = append(e.state.Findings, health.Finding{Rule: "nccl-tests/failed", Level: health.Broken, Part: file,
+				Says: fmt.Sprintf("failed at line %d: %s", x.Line, x.Says), Why: "what it would have measured is missing",
+				Do:     "run it again with NCCL_DEBUG=INFO, and look at what the first rank that fails says",
+				Source: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/gpu_troubleshooting.html",
+				From:   []string{file}})
+		}
+		for _, m := range set.Rows[:min(len(set.Rows), 1)] {
 			for gpu := range m.GPUs / max(m.Nodes, 1) {
 				if m.GPU != "" {
 					e.state.Say(e.state.GPU(gpu), "product", m.GPU, file)

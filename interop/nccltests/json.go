@@ -83,7 +83,7 @@ func ParseJSON(r io.Reader, file, given string, ranks int) (*measurement.Set, er
 		}
 		one.rows = append(one.rows, m)
 	}
-	return joined(file, []run{one}, given)
+	return joined(file, []run{one}, nil, given)
 }
 
 // maxGPUs bounds the GPUs of a process.

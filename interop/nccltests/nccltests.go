@@ -35,13 +35,14 @@ var (
 	binaryName = lazy.Regexp(`\b([a-z_]+)_perf(_mpi)?\b`)
 	rankLine   = lazy.Regexp(`^#?\s*Rank\s+(\d+)(?:\s+Group\s+(\d+))?.*?\son\s+(\S+)\s+device\s+(?:\d+ \[\S+\] (\S.*?)\s*$)?`)
 	graphs     = lazy.Regexp(`\bgraph: (\d+)`)
-	adapters   = lazy.Regexp(`^# adapters ([0-9,-]+)$`) // as jobs of group tests print it
+	adapters   = lazy.Regexp(`^# adapters ([0-9,-]+)$`)                       // as jobs of group tests print it
+	failure    = lazy.Regexp(`^(\S+): Test ((?:NCCL|CUDA) failure \S+ '.*)$`) // NCCLCHECK and CUDACHECK in src/common.h
 	parameters = lazy.Regexp(`^#?\s*nThread \d+ nGpus \d+ `)
 )
 
 // launched is what launchers and readers of logs put before a line: kubectl's pod or time, srun's task, pdsh's host, mpirun's rank,
 // the > of a quotation.
-const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>: ?| ?)|\S+: |\d{4}-\d\d-\d\dT\S+ )?`
+const launched = `(?:>\s*)*(?:\[\S+\](?:<std(?:out|err)>: ?| ?)|[ \t]*\S+: |\d{4}-\d\d-\d\dT\S+ )?`
 
 var before = lazy.Regexp(`^` + launched)
 
@@ -59,7 +60,7 @@ var ErrNone = errors.New("no result line of nccl-tests found")
 // ParseText reads a log of nccl-tests, with whatever else has been printed into it: one
 // test or several, one after the other. Rows are of the collective that the log names,
 // or of the one given; of a log that has several, only of that. Lines that are not
-// results are passed over.
+// results are passed over. Where a test failed, the set says so, whether or not it has rows.
 func ParseText(r io.Reader, file string, given string) (*measurement.Set, error) {
 	p := &parser{file: file, runs: []run{{}}}
 	in := bufio.NewScanner(r)
@@ -71,7 +72,7 @@ func ParseText(r io.Reader, file string, given string) (*measurement.Set, error)
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, p.line+1, err)
 	}
-	return joined(file, p.runs, given)
+	return joined(file, p.runs, p.failed, given)
 }
 
 // run is one test of a log: the number of ranks, where they are, and its results.
@@ -94,6 +95,8 @@ type parser struct {
 	line int
 	next string // name for the run to come
 	runs []run
+
+	failed []measurement.Failure
 }
 
 // launches is how often each graph is launched; 0 where a line speaks of none.
@@ -108,6 +111,9 @@ func launches(line string) int {
 
 func (p *parser) read(line string) {
 	r := &p.runs[len(p.runs)-1]
+	if m := failure().FindStringSubmatch(line); m != nil { // before its host is taken for a launcher's
+		p.failed = append(p.failed, measurement.Failure{Line: p.line, Says: m[2] + " on " + m[1]})
+	}
 	line = line[len(before().FindString(line)):]
 	if parameters().MatchString(line) {
 		if len(r.rows) > 0 {
@@ -215,8 +221,8 @@ func told(rows []measurement.Row) string {
 }
 
 // joined are the rows of all runs, of the given collective where one is given.
-func joined(file string, runs []run, given string) (*measurement.Set, error) {
-	set := &measurement.Set{File: file, Header: header}
+func joined(file string, runs []run, failed []measurement.Failure, given string) (*measurement.Set, error) {
+	set := &measurement.Set{File: file, Header: header, Failures: failed}
 	others := ""
 	for i := range runs {
 		r := &runs[i]
@@ -240,7 +246,7 @@ func joined(file string, runs []run, given string) (*measurement.Set, error) {
 		set.Rows = append(set.Rows, r.rows...)
 	}
 	switch {
-	case len(set.Rows) > 0:
+	case len(set.Rows) > 0 || len(failed) > 0 && others == "":
 		return set, nil
 	case others != "":
 		return nil, fmt.Errorf("%s measures %s, not %s: leave -c out, or give another file", file, others, given)

@@ -119,6 +119,7 @@ func TestLogs(t *testing.T) {
 		{"mpirun --output tag", ahead("[prterun-a-12@1,0]<stdout>: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"pdsh", ahead("worker-0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"srun -l", ahead("0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
+		{"srun -l of more than ten tasks", ahead(" 0: ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"a launcher's rank", ahead("[0] ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"kubectl logs --timestamps", ahead("2026-11-22T17:00:00.123456789Z ", two), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
 		{"headings of Markdown", strings.ReplaceAll(two, "# ", ""), "", []string{"all_reduce 4 2 20.3us 20.1us "}},
@@ -175,6 +176,17 @@ func TestLogsThatSayTooLittle(t *testing.T) {
 	} {
 		if _, err := ParseText(strings.NewReader(c.log), "log", c.given); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// Where a test failed, its log says so, with or without results.
+func TestFailedTests(t *testing.T) {
+	const said = "n1: Test NCCL failure common.cu:1005 'unhandled system error / '\n .. n1 pid 7: Test failure common.cu:891\n"
+	for _, rows := range []string{"", result1MiB} {
+		set, err := ParseText(strings.NewReader(preamble("all_reduce", "a")+rows+said), "log", "")
+		if err != nil || len(set.Failures) != 1 || set.Failures[0].Says != "NCCL failure common.cu:1005 'unhandled system error / ' on n1" {
+			t.Errorf("%+v, %v", set, err)
 		}
 	}
 }

@@ -38,7 +38,14 @@ type Row struct {
 
 // Set is a file of measurements.
 type Set struct {
-	File   string
-	Header []string
-	Rows   []Row
+	File     string
+	Header   []string
+	Rows     []Row
+	Failures []Failure
+}
+
+// Failure is where the run that a file tells of failed, so that what it would have measured then is missing.
+type Failure struct {
+	Line int
+	Says string // in the words of the program
 }

@@ -28,6 +28,7 @@ type Asked struct {
 	Rows        []measurement.Row  // of runs over groups of nodes, with their hosts
 	Messages    []measurement.Link // between processes on all nodes, as `railyard probe` measures them
 	Repeats     float64            // by which share repeats of a test differ, as a standard deviation
+	Failed      []string           // what runs that failed said
 }
 
 // diagnosis is a cluster's.
@@ -46,7 +47,7 @@ func Find(a Asked) (*report.GroupsDocument, error) {
 	d := &diagnosis{Asked: a, times: map[string]units.Time{}, doc: &report.GroupsDocument{Schema: "railyard.groups/v1",
 		Topology: a.Topology.Name(), Nodes: a.Topology.NumNodes(), GPUs: a.Topology.NumRanks() / a.Topology.NumNodes(),
 		Collective: a.Collective.Kind.String(), Rows: []report.GroupRow{}, Islands: []report.GroupIsland{},
-		Suspects: []report.GroupSuspect{}, Next: []report.GroupTest{}, Notes: []string{}}}
+		Suspects: []report.GroupSuspect{}, Next: []report.GroupTest{}, Notes: append([]string{}, a.Failed...)}}
 	d.Sizes = []units.Bytes{d.largest()}
 	d.doc.SizeBytes = int64(d.Sizes[0])
 	if err := d.name(); err != nil {
