@@ -32,17 +32,16 @@ func Slowdown(before, after *step.Result) float64 {
 	return before.UnitsPerSecond() / after.UnitsPerSecond()
 }
 
-// Machines are what training runs on before and after a change. Fewer is the changed
-// machine without so many more nodes; nil where none can be left out. Without it the
-// layout is searched however many GPUs there are: on another machine, not what is left of the first.
+// Machines are what training runs on before and after a change. Part is the changed machine without so many more GPUs, as search.Left
+// takes it; nil where After is another machine, not what is left of the first: its layout is searched however many GPUs there are.
 type Machines struct {
 	Before, After *step.Predictor
-	Fewer         func(nodes int) (*step.Predictor, error)
+	Part          func(idle int) (*step.Predictor, error)
+	Free          bool // the layout is searched on what is left as well; otherwise only replicas are left out
 }
 
-// Train asks the question for a layout. The new one comes from a search of the space;
-// but where GPUs are lost, replicas are left out and the global batch follows, as elastic
-// training does it.
+// Train asks the question for a layout. The new one comes from a search of the space; but where GPUs are lost and the layout is
+// given, replicas are left out and the global batch follows, as elastic training does it.
 func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout, space search.Space, o search.Options) (*Training, error) {
 	before, err := step.Run(m.Before, w, l, step.Options{})
 	if err != nil {
@@ -51,9 +50,9 @@ func Train(ctx context.Context, m Machines, w *workload.Workload, l step.Layout,
 	t := &Training{Before: before}
 	was, is := m.Before.Machine().Topology.NumRanks(), m.After.Machine().Topology.NumRanks()
 	switch {
-	case is < was && m.Fewer != nil:
+	case is < was && m.Part != nil:
 		t.Why = units.Counted(was-is, "GPU") + " lost: the job stops"
-		return t, t.shrink(m, w, l)
+		return t, t.shrink(ctx, m, w, l, space, o)
 	case is != was:
 		t.Why = fmt.Sprintf("the layout is for %s, not %d", units.Counted(was, "GPU"), is)
 	default:
@@ -103,47 +102,50 @@ func (t *Training) search(ctx context.Context, p *step.Predictor, w *workload.Wo
 // fill.
 const maxFewer = 64
 
-// shrink finds the largest part of the changed machine that whole replicas fill.
-func (t *Training) shrink(m Machines, w *workload.Workload, l step.Layout) error {
-	left := m.After.Machine().Topology.NumRanks()
-	for k := range maxFewer {
-		p, err := m.Fewer(k)
-		if err != nil {
-			return err
-		}
-		if p == nil {
-			break
-		}
-		n := p.Machine().Topology.NumRanks()
-		next, ok := elastic(l, n)
-		if !ok {
-			continue
-		}
-		planned, unfit, err := run(p, w, next)
-		if err != nil {
-			return fmt.Errorf("after the loss: %w", err)
-		}
-		if unfit == nil {
-			t.Planned, t.Idle = planned, left-n
-			return nil
-		}
-		if t.Larger == nil {
-			t.Larger = fmt.Errorf("%s: %w", next.String(), unfit)
-		}
+// shrink uses what is left of a machine: with the layout's replicas, or where the layout is free, with the best that there is.
+func (t *Training) shrink(ctx context.Context, m Machines, w *workload.Workload, l step.Layout, space search.Space,
+	o search.Options) error {
+	left := search.Left{All: m.After, Part: m.Part}
+	var best *search.Part
+	var err error
+	if m.Free {
+		best, err = left.Search(ctx, w, space, o)
+	} else {
+		best, err = replicas(left, w, l)
 	}
-	if t.Larger != nil {
-		return fmt.Errorf("after the loss: %w", t.Larger)
+	if err != nil {
+		return fmt.Errorf("after the loss: %w", err)
 	}
-	return fmt.Errorf("no replica of %s fits what is left (%d GPUs)", l.String(), left)
+	t.Planned, t.Idle, t.Larger = best.Result, best.Idle, best.Larger
+	return nil
+}
+
+// replicas are as many of a layout's as what is left holds, of all its GPUs or of whole nodes.
+func replicas(left search.Left, w *workload.Workload, l step.Layout) (*search.Part, error) {
+	n, whole, node := left.Counts()
+	replica := l.Ranks() / l.Data
+	if n < replica {
+		return nil, fmt.Errorf("no replica of %s fits what is left (%d GPUs)", l.String(), n)
+	}
+	sizes := []int{n - n%replica}
+	for k := range min(maxFewer, whole/node) {
+		part := whole - k*node
+		sizes = append(sizes, part-part%replica)
+	}
+	return left.Best(sizes, func(p *step.Predictor) (*step.Result, error) {
+		next := elastic(l, p.Machine().Topology.NumRanks())
+		r, unfit, err := run(p, w, next)
+		if unfit != nil {
+			return nil, &search.Unfit{Why: fmt.Errorf("%s: %w", next.String(), unfit)}
+		}
+		return r, err
+	})
 }
 
 // elastic is a layout with as many replicas as fill so many GPUs, and the nearest global
 // batch that these divide.
-func elastic(l step.Layout, ranks int) (step.Layout, bool) {
+func elastic(l step.Layout, ranks int) step.Layout {
 	replica := l.Ranks() / l.Data
-	if ranks < replica || ranks%replica != 0 {
-		return l, false
-	}
 	unit := l.MicroBatch
 	if l.Virtual > 1 {
 		unit *= l.Pipeline
@@ -152,5 +154,5 @@ func elastic(l step.Layout, ranks int) (step.Layout, bool) {
 	l.Data = ranks / replica
 	unit *= l.Data
 	l.GlobalBatch = max((batch+unit/2)/unit, 1) * unit
-	return l, true
+	return l
 }

@@ -10,6 +10,7 @@ import (
 	"railyard/capacity/step"
 	"railyard/capacity/steptest"
 	_ "railyard/internal/long" // accepts -long
+	"railyard/model/workload"
 )
 
 // A search that finds no layout leaves the one that is kept, and says so; what else goes wrong is
@@ -46,10 +47,15 @@ func TestAnotherMachineIsSearched(t *testing.T) {
 	if err != nil || other.Kept != nil || other.Planned.Time != best.Best[0].Time || other.Why != "the layout is for 16 GPUs, not 8" {
 		t.Errorf("%+v, %v", other, err)
 	}
-	m.Fewer = func(int) (*step.Predictor, error) { return q, nil }
+	m.Part = func(int) (*step.Predictor, error) { return q, nil }
 	left, err := Train(context.Background(), m, w, l, space, search.Options{Top: 1})
 	if err != nil || left.Planned.Layout.Tensor != 4 || left.Planned.Layout.Data != 2 || left.Planned.Time <= best.Best[0].Time {
 		t.Errorf("%+v, %v", left, err)
+	}
+	m.Free = true
+	free, err := Train(context.Background(), m, w, l, space, search.Options{Top: 1})
+	if err != nil || free.Kept != nil || free.Planned.Time != best.Best[0].Time || free.Idle != 0 {
+		t.Errorf("a free layout on what is left: %+v, %v", free, err)
 	}
 }
 
@@ -58,15 +64,13 @@ func TestElastic(t *testing.T) {
 	l := step.Layout{Data: 8, Tensor: 8, Pipeline: 4, Context: 1, Virtual: 1, MicroBatch: 1, GlobalBatch: 1024}
 	for _, c := range []struct {
 		ranks, data, batch int
-		ok                 bool
-	}{{256, 8, 1024, true}, {224, 7, 1022, true}, {32, 1, 1024, true}, {248, 0, 0, false}, {16, 0, 0, false}} {
-		got, ok := elastic(l, c.ranks)
-		if ok != c.ok || ok && (got.Data != c.data || got.GlobalBatch != c.batch || got.Tensor != 8) {
-			t.Errorf("%d GPUs: %+v, %v", c.ranks, got, ok)
+	}{{256, 8, 1024}, {224, 7, 1022}, {32, 1, 1024}} {
+		if got := elastic(l, c.ranks); got.Data != c.data || got.GlobalBatch != c.batch || got.Tensor != 8 {
+			t.Errorf("%d GPUs: %+v", c.ranks, got)
 		}
 	}
 	l.Virtual = 2 // micro-batches come in multiples of the stages
-	if got, _ := elastic(l, 224); got.GlobalBatch%(7*4) != 0 {
+	if got := elastic(l, 224); got.GlobalBatch%(7*4) != 0 {
 		t.Errorf("batch %d with interleaving", got.GlobalBatch)
 	}
 }
@@ -78,32 +82,33 @@ func TestShrinkSaysWhatDoesNotFit(t *testing.T) {
 		Order: step.DefaultOrder}
 	w := steptest.Workload(t, "mixtral-8x7b", "transformer.experts=32", "transformer.layers=4")
 	left := steptest.Predictor(t, "superpod-h100", 3)
-	m := Machines{After: left, Fewer: func(k int) (*step.Predictor, error) {
-		if k < 3 {
-			return steptest.Predictor(t, "superpod-h100", 3-k), nil
-		}
-		return nil, nil
-	}}
-	r := &Training{}
-	err := r.shrink(m, w, l)
+	shrink := func(part func(int) (*step.Predictor, error), w *workload.Workload, l step.Layout) (*Training, error) {
+		r := &Training{}
+		return r, r.shrink(context.Background(), Machines{After: left, Part: part}, w, l, search.Space{}, search.Options{})
+	}
+	nodes := func(idle int) (*step.Predictor, error) { return steptest.Predictor(t, "superpod-h100", 3-idle/8), nil }
+	_, err := shrink(nodes, w, l)
 	if err == nil || !strings.Contains(err.Error(), "ep 32 does not divide tp × cp × dp (24)") {
 		t.Errorf("no part fits: %v", err)
 	}
-	l.Expert, r = 16, &Training{}
-	if err := r.shrink(m, w, l); err != nil || r.Planned == nil || r.Planned.Layout.Data != 2 || r.Idle != 8 || r.Larger == nil ||
+	l.Expert = 16
+	r, err := shrink(nodes, w, l)
+	if err != nil || r.Planned == nil || r.Planned.Layout.Data != 2 || r.Idle != 8 || r.Larger == nil ||
 		!strings.Contains(r.Larger.Error(), "ep 16 does not divide tp × cp × dp (24)") {
 		t.Errorf("two nodes fit: %+v, %v", r, err)
 	}
 	broken := errors.New("no such machine")
-	m.Fewer = func(int) (*step.Predictor, error) { return nil, broken }
-	if err := (&Training{}).shrink(m, w, l); !errors.Is(err, broken) {
+	if _, err := shrink(func(int) (*step.Predictor, error) { return nil, broken }, w, l); !errors.Is(err, broken) {
 		t.Errorf("a machine that does not load: %v", err)
 	}
 	unknown := *w
 	unknown.Precision = "fp3"
-	m.Fewer = func(int) (*step.Predictor, error) { return left, nil }
 	l.Expert = 8
-	if err := (&Training{}).shrink(m, &unknown, l); err == nil || strings.Contains(err.Error(), "no replica") {
+	if _, err := shrink(nodes, &unknown, l); err == nil || strings.Contains(err.Error(), "no replica") {
 		t.Errorf("a precision that the GPU has not: %v", err)
+	}
+	l.Pipeline = 4
+	if _, err := shrink(nodes, w, l); err == nil || !strings.Contains(err.Error(), "no replica") {
+		t.Errorf("too few GPUs for a replica: %v", err)
 	}
 }

@@ -191,9 +191,11 @@ func (s *subject) train(d *report.WhatIfDocument, after topoFlags) error {
 		}
 	}
 	space.Narrow = true
-	m := whatif.Machines{Before: p, After: q}
+	m := whatif.Machines{Before: p, After: q, Free: s.flags.Training.Layout.Text == ""}
 	if s.flags.Change.To == "" {
-		m.Fewer = func(k int) (*step.Predictor, error) { return s.fewer(after, q, k) }
+		left := s.flags.Training
+		left.Topo = after
+		m.Part = left.part(q.Machine().Topology)
 	}
 	bar := cli.NewProgress(s.cmd.ErrOrStderr(), "layouts")
 	r, err := whatif.Train(s.cmd.Context(), m, w, l, space, search.Options{Top: 1, Progress: bar.Set})
@@ -240,36 +242,6 @@ func unlessUnreachable(err error) error {
 	return err
 }
 
-// fewer is the changed machine with whole nodes only, and so many of the last left out.
-func (s *subject) fewer(after topoFlags, q *step.Predictor, k int) (*step.Predictor, error) {
-	t := q.Machine().Topology
-	gpus := map[int]int{}
-	for r := range t.NumRanks() {
-		gpus[t.NodeOf(r)]++
-	}
-	most := 0
-	for _, n := range gpus {
-		most = max(most, n)
-	}
-	whole := 0
-	for n := t.NumNodes() - 1; n >= 0; n-- {
-		switch {
-		case gpus[n] < most, k > 0:
-			if gpus[n] == most {
-				k--
-			}
-			after.Fail = append(slices.Clip(after.Fail), "node:"+t.NodeName(n))
-		default:
-			whole++
-		}
-	}
-	if whole == 0 || k > 0 {
-		return nil, nil
-	}
-	p, _, err := s.predictor(after)
-	return p, err
-}
-
 func trainingRow(r *whatif.Training, unit string) report.WhatIfRow {
 	row := report.WhatIfRow{BeforeMS: ms(r.Before.Time), Plan: r.Before.Layout.String(), Limit: r.Before.Bottleneck(), Unit: unit,
 		BeforeRate: r.Before.UnitsPerSecond(),
@@ -290,11 +262,9 @@ func trainingNotes(r *whatif.Training) []string {
 		out = append(out, "not planned again: "+r.Unfit)
 	}
 	if r.Larger != nil {
-		out = append(out, "more nodes than are used do not fit: "+r.Larger.Error())
+		out = append(out, "more GPUs than are used do not fit: "+r.Larger.Error())
 	}
-	if r.Idle > 0 {
-		out = append(out, units.Counted(r.Idle, "GPU")+" idle: too few for a whole replica")
-	}
+	out = append(out, idleNote(r.Idle)...)
 	if a, b := r.Before.Layout.GlobalBatch, r.Planned.Layout.GlobalBatch; a != b {
 		out = append(out, fmt.Sprintf("the global batch changes from %d to %d; slowdowns are for the same number of samples", a, b))
 	}

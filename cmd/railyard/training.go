@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,14 +106,14 @@ func (f *trainingFlags) step(cmd *cobra.Command, o step.Options) (p *step.Predic
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	l, searched, err := f.best(cmd, p, w)
+	p, l, searched, idle, err := f.chosen(cmd, p, w)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	if r, err = step.Run(p, w, l, o); err != nil {
 		return p, r, searched, err
 	}
-	r.Notes = append(r.Notes, f.Layout.changed(w, &l)...)
+	r.Notes = slices.Concat(r.Notes, f.Layout.changed(w, &l), idleNote(idle))
 	return p, r, searched, nil
 }
 
