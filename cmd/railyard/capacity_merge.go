@@ -54,8 +54,26 @@ func writeMerged(cmd *cobra.Command, out string, m *journal.Merged) error {
 	if err := outfile.Write(out, write); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row"))
-	return err
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", out, units.Counted(len(m.Rows), "row")); err != nil {
+		return err
+	}
+	return unanswered(out, m)
+}
+
+// unanswered is the error of a sweep's points that have no answer; journals of searches have none such.
+func unanswered(out string, m *journal.Merged) error {
+	if m.Header.Schema != sweep.Schema {
+		return nil
+	}
+	_, rows, err := sweep.Rows(m)
+	if err != nil {
+		return err
+	}
+	var count tally
+	for _, r := range rows {
+		count.add(r)
+	}
+	return count.verdict(out)
 }
 
 // writeSweepCSV has a column for each axis and for each number, text or truth of the answers; where answers have rows, a line for each.

@@ -118,8 +118,12 @@ func (q *question) sweep(cmd *cobra.Command, out string, part journal.Shard) err
 	defer stop()
 	err = sweep.Run(ctx, j, q.axes, part, q.answer, bar.Set)
 	bar.Finish()
-	if err == nil && part == journal.All { // a shard may have the points only that have no answer
-		err = count.verdict(out)
+	switch failed := count.verdict(out); {
+	case err != nil || failed == nil:
+	case part == journal.All:
+		err = failed
+	default: // the shard is done, and merging it with the others is what fails
+		fmt.Fprintln(cmd.ErrOrStderr(), "note:", failed)
 	}
 	return errors.Join(cli.Interrupted(ctx, out, err), j.Close())
 }
@@ -140,12 +144,17 @@ func (c *tally) add(r sweep.Row) {
 	}
 }
 
-// verdict is the error of a sweep that has no answer at all.
+// verdict is the error of points that have no answer; path is the file with the rows.
 func (c *tally) verdict(path string) error {
-	if c.rows == 0 || c.failed < c.rows {
+	if c.failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("none of %s has an answer (%s says why of each); the first: %s", units.Counted(c.rows, "point"), path, c.first)
+	points := units.Counted(c.rows, "point")
+	all := "none of " + points + " has an answer"
+	if c.failed < c.rows {
+		all = fmt.Sprintf("no answer for %d of %s", c.failed, points)
+	}
+	return fmt.Errorf("%s (%s says why of each); the first: %s", all, path, c.first)
 }
 
 // answer runs the command with a point's values and takes its JSON.
