@@ -61,6 +61,37 @@ func TestBisectionOfAnOversubscribedFabric(t *testing.T) {
 	}
 }
 
+// TestUplinksFollowFromNodes: leaves that few nodes fill have no more uplinks than these ask for, and no more spines.
+func TestUplinksFollowFromNodes(t *testing.T) {
+	for _, c := range []struct {
+		nodes            int
+		oversubscription string
+		spines, trunks   int
+	}{{2, "1", 1, 16}, {4, "1", 1, 32}, {4, "4", 1, 8}, {8, "4", 1, 16}, {8, "3", 1, 24}, {16, "1", 2, 128}} {
+		top, err := topology.Load(topologies.Source, "dgx-h100", topology.Options{Nodes: c.nodes,
+			Set: []string{"oversubscription=" + c.oversubscription}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inv := inventory.Of(top)
+		spines, trunks := 0, 0
+		for _, s := range inv.Switches {
+			if s.Kind == topology.Spine {
+				spines += s.Count
+			}
+		}
+		for _, k := range inv.Cables {
+			if k.Trunk {
+				trunks += k.Count
+			}
+		}
+		if spines != c.spines || trunks != c.trunks {
+			t.Errorf("%d nodes at %s:1: %d spines, %d cables to them, want %d and %d", c.nodes, c.oversubscription, spines, trunks, c.spines,
+				c.trunks)
+		}
+	}
+}
+
 func TestLoneNodeHasNoNetwork(t *testing.T) {
 	inv := inventory.Of(load(t, "dgx-h100", 1))
 	if len(inv.Switches) != 0 || len(inv.Cables) != 0 {

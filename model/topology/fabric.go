@@ -11,7 +11,8 @@ type fabricBuilder struct {
 	*builder
 	spec   *fabricSpec
 	info   *fabricInfo
-	made   map[Kind]int32 // switches made so far, by kind
+	made   map[Kind]int32   // switches made so far, by kind
+	used   map[DeviceID]int // downlinks of each switch
 	prefix string
 }
 
@@ -32,7 +33,7 @@ func (b *builder) addFabric(f *fabricSpec) {
 	if len(b.t.nodes) == 1 && !b.joinsOneNode(f) {
 		return
 	}
-	x := &fabricBuilder{builder: b, spec: f, made: map[Kind]int32{}}
+	x := &fabricBuilder{builder: b, spec: f, made: map[Kind]int32{}, used: map[DeviceID]int{}}
 	if len(b.f.Fabrics) > 1 {
 		x.prefix = f.Name + "/"
 	}
@@ -92,6 +93,22 @@ func (x *fabricBuilder) ports(l *levelSpec, top bool) (down, up int) {
 	return down, up
 }
 
+// uplinks is how many a switch of these groups has: as the file says, else as many as the downlinks in use of the fullest one ask for,
+// so that all are equivalent; 0 where the model sets no ports.
+func (x *fabricBuilder) uplinks(l *levelSpec, groups []switchGroup) int {
+	_, up := x.ports(l, false)
+	if l.Uplinks > 0 {
+		return up
+	}
+	used := 0
+	for _, g := range groups {
+		for _, s := range g.switches {
+			used = max(used, x.used[s])
+		}
+	}
+	return min(up, int(math.Ceil(float64(used)/l.Oversubscription-1e-9)))
+}
+
 // newSwitches makes n switches of a level.
 func (x *fabricBuilder) newSwitches(l *levelSpec, n int) []DeviceID {
 	model := int32(-1)
@@ -123,7 +140,9 @@ func (x *fabricBuilder) linksFit(pairs int) bool {
 	return true
 }
 
+// join joins a device to a switch above it.
 func (x *fabricBuilder) join(a, b DeviceID, class int32, count int) {
+	x.used[b] += count
 	x.t.links = append(x.t.links, Link{a, b, class, int32(count)}, Link{b, a, class, int32(count)})
 }
 

@@ -139,7 +139,7 @@ func (x *fabricBuilder) nextLevel(i int, below []switchGroup) []switchGroup {
 		return below
 	}
 	down, _ := x.ports(l, len(order) == 1 || i == len(x.spec.Levels)-1)
-	_, up := x.ports(lower, false)
+	up := x.uplinks(lower, below)
 	class := x.classes[cmp.Or(lower.Uplink, x.spec.Class)]
 	count := x.upperSwitches(l, members, up, down)
 	var out []switchGroup
