@@ -62,6 +62,9 @@ func Detect(env func(string) string) (World, error) {
 			"RAILYARD_SIZE, or "+
 			"unset it to run as one process", root)
 	}
+	if err := nodeScript(env); err != nil {
+		return World{}, err
+	}
 	return World{Size: 1}, batchStep(env)
 }
 
@@ -159,6 +162,19 @@ func firstNode(env variables) (string, error) {
 		return "", fmt.Errorf("SLURM_STEP_ID=%s must be a number", env("SLURM_STEP_ID"))
 	}
 	return net.JoinHostPort(nodes[0], strconv.FormatUint(firstPort+(job%ports*61+step%ports)%ports, 10)), nil
+}
+
+// nodeScript refuses to be one process in what runs once on each of several nodes, as some platforms have it before torchrun does: each
+// node would measure itself alone and call that the cluster.
+func nodeScript(env variables) error {
+	for _, prefix := range []string{"", "PET_"} {
+		rank := env(prefix + "NODE_RANK")
+		if n, err := strconv.Atoi(env(prefix + "NNODES")); err == nil && n > 1 && rank != "" {
+			return fmt.Errorf("%[1]sNODE_RANK=%[2]s says that this runs on one of %[1]sNNODES=%[3]d nodes, and no launcher which rank "+
+				"it is: start railyard with torchrun --no-python there, or set RAILYARD_RANK and RAILYARD_SIZE", prefix, rank, n)
+		}
+	}
+	return nil
 }
 
 // batchStep refuses to be one process in a job's script that has several tasks: the others

@@ -47,6 +47,7 @@ func TestDetect(t *testing.T) {
 		{"JOB_COMPLETION_INDEX=2 RAILYARD_SIZE=4 RAILYARD_ROOT=job-0.svc:29400", World{2, 4, 0, "job-0.svc:29400", "",
 			"Kubernetes Indexed Job"}},
 		{"SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_NNODES=1", World{Size: 1}},
+		{"NODE_RANK=0 NNODES=1", World{Size: 1}},
 	} {
 		got, err := Detect(environment(c.env))
 		if err != nil || got != c.want {
@@ -74,6 +75,8 @@ func TestDetectErrors(t *testing.T) {
 		{"RANK=1 WORLD_SIZE=2", "MASTER_ADDR is not set"},
 		{"RANK=1 WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=65535", "MASTER_PORT=65535 must be"},
 		{strings.ReplaceAll(openMPI, "RAILYARD_ROOT=a:1", ""), "mpirun -x RAILYARD_ROOT"},
+		{"NODE_RANK=1 NNODES=4 NGPUS=8", "NODE_RANK=1 says that this runs on one of NNODES=4 nodes"},
+		{"PET_NNODES=4 PET_NODE_RANK=1", "PET_NODE_RANK=1 says that this runs on one of PET_NNODES=4 nodes"},
 		{batch, "this is the script of Slurm job 7, which has SLURM_NTASKS=3: start railyard with srun there"},
 		{strings.ReplaceAll(step, "n[2,4]", "n[2,"), "SLURM_STEP_NODELIST"},
 		{"JOB_COMPLETION_INDEX=2", "RAILYARD_SIZE is not set"},
